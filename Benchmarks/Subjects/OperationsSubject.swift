@@ -45,7 +45,7 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
 
   @inlinable
   public func forkFromOutside(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
-    queue.backend.join(first, second)
+    queue.backend.run { join(first, second) }
   }
 
   /// Inside of an operation the backend of the operation helps.
@@ -59,15 +59,15 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   // Always inlined: the compiler makes the body of a loop a part of the loop, as the compilers of the peers do.
   @inlinable @inline(__always)
   public func perform(_ count: Int, _ body: @Sendable (Int) -> Void) {
-    queue.backend.concurrentPerform(iterations: count) { body($0) }
+    queue.backend.run { concurrentPerform(iterations: count) { body($0) } }
   }
 
   @inlinable @inline(__always)
   public func map(_ elements: [UInt64], _ transform: @Sendable (UInt64) -> UInt64) -> [UInt64] {
-    elements.concurrentMap(on: queue.backend) { transform($0) }
+    queue.backend.run { elements.concurrentMap { transform($0) } }
   }
 
-  @inlinable public func sort(_ elements: inout [UInt64]) { elements.concurrentSort(on: queue.backend) }
+  @inlinable public func sort(_ elements: inout [UInt64]) { queue.backend.run { elements.concurrentSort() } }
 
   public var taskExecutor: (any TaskExecutor)? { queue.backend.taskExecutor }
   public func makeActorExecutor() -> (any SerialExecutor)? { queue.backend.serialExecutor() }

@@ -100,7 +100,7 @@ public final class DeterministicBackend: Backend {
       case .stealing(let strategy): strategy.forks
       case .threadPool(let strategy): strategy.forks
       }
-    forkHome = ForkHome(self, pool: driver, visibility: visibility)
+    forkHome = ForkHome(self, host: self, visibility: visibility)
     DrivenBackends.begin()
   }
 
@@ -144,23 +144,30 @@ public final class DeterministicBackend: Backend {
   package var choices: [Int] { driver.lock.withLock { driver.lock.state.pool.choices.taken } }
 }
 
-extension DeterministicBackend: DrivenBackend {
-  package var lacksThreads: Bool { false }
+extension DeterministicBackend: ForkHost {
   package func beginForks() -> Bool {
     driver.refuseJoinAfterShutdown()
     return false
   }
-  package func countBegun() { driver.threads.begun.begin() }
-  package func countEnded() { driver.countEnded() }
+
   package func countGuest(_ change: Int) {}
+
   /// Nobody uncovers forks here: all are shown for which there is room.
   package var idlePlaces: Int { Forks.mostShown }
+
   package func show(_ ticket: Job, wakes: Bool) -> Bool {
     if driver.refusesJobs { return false }
     submit(ticket)
     return true
   }
+
   package func wakeForForks() {}
+}
+
+extension DeterministicBackend: DrivenBackend {
+  package var lacksThreads: Bool { false }
+  package func countBegun() { driver.threads.begun.begin() }
+  package func countEnded() { driver.countEnded() }
   package var givenUpRows: [Int] {
     switch strategy {
     case .stealing(let strategy): strategy.givenUpRows

@@ -11,7 +11,7 @@ import Synchronization
 /// monitor's bonus. On a private queue the first `width` callouts are handed to Dispatch. Dispatch has a thread for
 /// each CPU, and adds one a second. The other callouts get threads of the backend's own. Everything is under `lock`.
 /// `ThreadPoolBackend/README.md` has the protocol.
-final class CalloutLists: ListPool, @unchecked Sendable {
+final class CalloutLists: ListPool, ForkHost, @unchecked Sendable {
   // Sendable: the fields are constants, atomics, or guarded by `lock`.
 
   struct State: ~Copyable {
@@ -164,7 +164,7 @@ final class CalloutLists: ListPool, @unchecked Sendable {
 
   var idlePlaces: Int { lock.withLock { max(0, allowed - lock.state.out) } }
 
-  func show(_ ticket: Job, wakes: Bool) {
+  func show(_ ticket: Job, wakes: Bool) -> Bool {
     checkNotForked()
     lock.lock()
     lock.state.jobs.append(ticket.word)
@@ -176,6 +176,7 @@ final class CalloutLists: ListPool, @unchecked Sendable {
     }
     // Dispatch may have no thread for the callout, because its threads wait for this fork.
     armMonitor()
+    return true
   }
 
   func wakeForForks() {

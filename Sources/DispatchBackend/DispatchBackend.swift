@@ -31,7 +31,7 @@ public final class DispatchBackend: Backend {
     lists = CalloutLists(
       queue: DispatchQueue(label: "operations.dispatch-backend", attributes: .concurrent), isPrivate: true,
       width: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit)
-    forkHome = ForkHome(self, pool: lists)
+    forkHome = ForkHome(self, host: lists)
   }
 
   /// Makes a backend on a dispatch queue of yours: the queue's target, quality of service and seriality apply, and
@@ -41,7 +41,7 @@ public final class DispatchBackend: Backend {
     workerCount = defaultWorkerCount()
     lists = CalloutLists(
       queue: queue, isPrivate: false, width: workerCount, fairnessInterval: Fairness.checked(fairnessInterval))
-    forkHome = ForkHome(self, pool: lists)
+    forkHome = ForkHome(self, host: lists)
   }
 
   /// The backend that everybody may use, on a private concurrent queue.
@@ -62,14 +62,6 @@ extension DispatchBackend: SupervisedBackend {
   package var report: BackendReport { lists.report }
   /// A dispatch queue of the program's may be serial: nobody would help.
   package var runsForks: Bool { lists.isPrivate }
-  package func beginForks() -> Bool { lists.beginForks() }
-  package func countGuest(_ change: Int) { lists.countGuest(change) }
-  package var idlePlaces: Int { lists.idlePlaces }
-  package func show(_ ticket: Job, wakes: Bool) -> Bool {
-    lists.show(ticket, wakes: wakes)
-    return true
-  }
-  package func wakeForForks() { lists.wakeForForks() }
 }
 
 extension Backend where Self == DispatchBackend {

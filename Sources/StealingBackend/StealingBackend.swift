@@ -42,7 +42,7 @@ public final class StealingBackend: Backend {
     pool = StealingPool(
       workerCount: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit,
       strategy: strategy)
-    forkHome = ForkHome(self, pool: pool, visibility: strategy.forks)
+    forkHome = ForkHome(self, host: pool, visibility: strategy.forks)
   }
 
   deinit { pool.stop() }
@@ -83,13 +83,8 @@ extension StealingBackend: SupervisedBackend {
   package var lacksThreads: Bool { pool.lacksThreads }
   package var report: BackendReport { pool.report }
   package var givenUpRows: [Int] { strategy.givenUpRows }
-  package func beginForks() -> Bool { pool.beginForks() }
   package func countBegun() { pool.threads.begun.begin() }
   package func countEnded() { pool.threads.begun.end() }
-  package func countGuest(_ change: Int) { pool.countGuest(change) }
-  package var idlePlaces: Int { pool.idlePlaces }
-  package func show(_ ticket: Job, wakes: Bool) -> Bool { pool.show(ticket, wakes: wakes) }
-  package func wakeForForks() { pool.react() }
 }
 
 extension Backend where Self == StealingBackend {

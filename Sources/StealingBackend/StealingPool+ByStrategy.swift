@@ -31,22 +31,8 @@ extension StealingPool {
     return true
   }
 
-  /// Makes a job visible where the strategy says. The last step is sequentially consistent.
-  func show(_ job: Job) {
-    let level = level(of: job)
-    let worker = currentWorker
-    if rules.usesMultiQueue { return multiQueue.push(job.word, level: level, worker) }
-    if let worker, !rules.sharesAll {
-      worker._withUnsafeGuaranteedRef { $0.add(job.word, level: level) }
-      atomicMemoryFence(ordering: .sequentiallyConsistent)
-    } else {
-      injectors[list(level: level)].pointer.pointee.push(job.word)
-    }
-    hint(level)
-  }
-
   /// The injector for a job from outside.
-  private func list(level: Int) -> Int {
+  func list(level: Int) -> Int {
     guard rules.placeCount > 1 else { return level }
     let place = strategy.outsidePlace.list(
       of: rules.placeCount, turn: placed.pointer.pointee.wrappingAdd(1, ordering: .relaxed).newValue & Int(Int32.max),

@@ -3,10 +3,7 @@ import Primitives
 import Scheduling
 import Synchronization
 
-// What forks of joins ask of the pool. `OperationCore/Forking/README.md` says when.
-
-extension StealingPool {
-  /// - Returns: whether the calling thread is a guest.
+extension StealingPool: ForkHost {
   func beginForks() -> Bool {
     threads.checkNotForked()
     if currentWorker != nil { return false }
@@ -48,6 +45,8 @@ extension StealingPool {
     }
     return true
   }
+
+  func wakeForForks() { react() }
 
   /// The pool has no thread any more: tickets without forks may be left, and can serve another pool.
   func dropTickets() {

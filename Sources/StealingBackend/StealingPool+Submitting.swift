@@ -107,4 +107,18 @@ extension StealingPool {
     if job.dropIfVoid() { return true }
     threads.refuseAfterShutdown()
   }
+
+  /// Makes a job, or the ticket of a fork, visible where the strategy says. The last step is sequentially consistent.
+  func show(_ job: Job) {
+    let level = level(of: job)
+    let worker = currentWorker
+    if rules.usesMultiQueue { return multiQueue.push(job.word, level: level, worker) }
+    if let worker, !rules.sharesAll {
+      worker._withUnsafeGuaranteedRef { $0.add(job.word, level: level) }
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
+    } else {
+      injectors[list(level: level)].pointer.pointee.push(job.word)
+    }
+    hint(level)
+  }
 }

@@ -3,10 +3,7 @@ import Primitives
 import Scheduling
 import Synchronization
 
-// What forks of joins ask of the pool. `OperationCore/Forking/README.md` says when.
-
-extension ThreadPool {
-  /// - Returns: whether the calling thread is a guest.
+extension ThreadPool: ForkHost {
   func beginForks() -> Bool {
     threads.checkNotForked()
     if isCurrentWorker { return false }
@@ -29,7 +26,7 @@ extension ThreadPool {
   /// The places that are free.
   var idlePlaces: Int { lock.withLock { max(0, lock.state.allowed - lock.state.active) } }
 
-  func show(_ ticket: UInt, wakes: Bool) -> Bool {
+  func show(_ ticket: Job, wakes: Bool) -> Bool {
     threads.checkNotForked()
     lock.lock()
     if lock.state.stopping, !isCurrentWorker {
@@ -38,12 +35,12 @@ extension ThreadPool {
     }
     if levels.isUsed {
       lock.unlock()
-      levels.append(ticket)
+      levels.append(ticket.word)
       queued.pointer.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
       if wakes { wakeForForks() } else { armMonitor() }
       return true
     }
-    lock.state.jobs.append(ticket)
+    lock.state.jobs.append(ticket.word)
     queued.pointer.pointee.store(lock.state.jobs.count, ordering: .relaxed)
     if wakes, lock.state.allowed > lock.state.active {
       unlockAndActivate(1)

@@ -40,7 +40,7 @@ public final class ThreadPoolBackend: Backend {
     pool = ThreadPool(
       workerCount: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit,
       strategy: strategy)
-    forkHome = ForkHome(self, pool: pool, visibility: strategy.forks)
+    forkHome = ForkHome(self, host: pool, visibility: strategy.forks)
   }
 
   deinit { pool.stop() }
@@ -79,13 +79,8 @@ extension ThreadPoolBackend: SupervisedBackend {
   package var lacksThreads: Bool { pool.lacksThreads }
   package var report: BackendReport { pool.report }
   package var givenUpRows: [Int] { strategy.givenUpRows }
-  package func beginForks() -> Bool { pool.beginForks() }
   package func countBegun() { pool.threads.begun.begin() }
   package func countEnded() { pool.threads.begun.end() }
-  package func countGuest(_ change: Int) { pool.countGuest(change) }
-  package var idlePlaces: Int { pool.idlePlaces }
-  package func show(_ ticket: Job, wakes: Bool) -> Bool { pool.show(ticket.word, wakes: wakes) }
-  package func wakeForForks() { pool.wakeForForks() }
 }
 
 extension Backend where Self == ThreadPoolBackend {

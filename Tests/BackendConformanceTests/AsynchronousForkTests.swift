@@ -18,50 +18,71 @@ struct AsynchronousForkTests {
   @Test("row 63: each function does what the one that blocks does", arguments: allBackends)
   func eachFunction(backend: TestBackend) async throws {
     try await onBackend(backend) { pool in
-      let (first, second) = await pool.join({ 1 }, { "b" })
+      let (first, second) = await pool.run { join({ 1 }, { "b" }) }
       #expect(first == 1 && second == "b")
       let count = Counter()
-      await pool.concurrentPerform(iterations: 100) { _ in count.increment() }
-      await (0..<100).concurrentForEach(on: pool) { _ in count.increment() }
-      await pool.withForkScope { scope in
-        for _ in 0..<100 { scope.spawn { count.increment() } }
+      await pool.run { concurrentPerform(iterations: 100) { _ in count.increment() } }
+      await pool.run { (0..<100).concurrentForEach { _ in count.increment() } }
+      await pool.run {
+        withForkScope { scope in
+          for _ in 0..<100 { scope.spawn { count.increment() } }
+        }
       }
       #expect(count.value == 300)
-      let doubled = await (0..<100).concurrentMap(on: pool) { 2 * $0 }
+      let doubled = await pool.run { (0..<100).concurrentMap { 2 * $0 } }
       #expect(doubled == (0..<100).map { 2 * $0 })
       let square: @Sendable (Int) -> Int = { $0 * $0 }
-      #expect(await doubled.concurrentMap(on: pool, square) == doubled.map(square))
+      #expect(await pool.run { doubled.concurrentMap(square) } == doubled.map(square))
       let four: @Sendable () -> Int = { 4 }
-      #expect(await pool.join(four, four) == (4, 4))
-      let sum = await doubled.concurrentReduce(0, on: pool, +)
-      let length = await doubled.concurrentReduce(0, on: pool, { $0 + "\($1)".count }, combine: +)
+      #expect(await pool.run { join(four, four) } == (4, 4))
+      let sum = await pool.run { doubled.concurrentReduce(0, +) }
+      let length = await pool.run { doubled.concurrentReduce(0, { $0 + "\($1)".count }, combine: +) }
       #expect(sum == 9_900)
       #expect(length == doubled.reduce(0) { $0 + "\($1)".count })
       var numbers = (0..<1_000).map { ($0 * 7_919) % 1_009 }
       let sorted = numbers.sorted()
-      await numbers.concurrentSort(on: pool)
+      await pool.run { numbers.concurrentSort() }
       #expect(numbers == sorted)
-      await numbers.concurrentSort(on: pool) { $0 > $1 }
+      await pool.run { numbers.concurrentSort { $0 > $1 } }
       #expect(numbers == sorted.reversed())
-      await numbers.concurrentForEachChunk(ofCount: 100, on: pool) { number, chunk in chunk[0] = number }
+      await pool.run { numbers.concurrentForEachChunk(ofCount: 100) { number, chunk in chunk[0] = number } }
       #expect((0..<10).allSatisfy { numbers[100 * $0] == $0 })
     }
+  }
+
+  @Test("row 63: a body uses variables of the actor that awaits it, and another backend inside", arguments: allBackends)
+  @MainActor
+  func fromAnActor(backend: TestBackend) async {
+    let (pool, other) = (backend.leftRunning(), TestBackend.threadPool.leftRunning())
+    var numbers = (0..<1_000).map { ($0 * 7_919) % 1_009 }
+    let sorted = numbers.sorted()
+    let ends = await pool.run {
+      numbers.concurrentSort()
+      let doubled = other.run { numbers.concurrentMap { 2 * $0 } }
+      return join({ doubled.first }, { doubled.last })
+    }
+    #expect(numbers == sorted)
+    #expect(ends == (2 * sorted[0], 2 * sorted[999]))
   }
 
   @Test("row 63: errors come back", arguments: allBackends)
   func errors(backend: TestBackend) async throws {
     try await onBackend(backend) { pool in
       await #expect(throws: Refused.self) {
-        try await pool.join({ () throws(Refused) -> Int in throw Refused() }, { () throws(Refused) -> Int in 2 })
+        try await pool.run {
+          try join({ () throws(Refused) -> Int in throw Refused() }, { () throws(Refused) -> Int in 2 })
+        }
       }
       await #expect(throws: Refused.self) {
-        try await pool.withForkScope(throwing: Refused.self) { scope throws(Refused) in
-          scope.spawn { () throws(Refused) in throw Refused() }
+        try await pool.run {
+          try withForkScope(throwing: Refused.self) { scope throws(Refused) in
+            scope.spawn { () throws(Refused) in throw Refused() }
+          }
         }
       }
       var numbers = Array(0..<100)
       await #expect(throws: Refused.self) {
-        try await numbers.concurrentSort(on: pool) { _, _ throws(Refused) in throw Refused() }
+        try await pool.run { try numbers.concurrentSort { _, _ throws(Refused) in throw Refused() } }
       }
       #expect(numbers.sorted() == Array(0..<100))
     }
@@ -73,7 +94,7 @@ struct AsynchronousForkTests {
       let task = Task {
         while !Task.isCancelled { await Task.yield() }
         return await TaskWord.$word.withValue("inside") {
-          await pool.join({ (Task.isCancelled, TaskWord.word) }, {})
+          await pool.run { join({ (Task.isCancelled, TaskWord.word) }, {}) }
         }.0
       }
       task.cancel()
@@ -111,7 +132,7 @@ struct AsynchronousForkTests {
         // Who awaits a task's value gives the task its own priority.
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         Task.detached(priority: priority) {
-          await noting.join({}, {})
+          await noting.run { join({}, {}) }
           end.finish()
         }
         for await _ in ends {}
@@ -127,7 +148,7 @@ struct AsynchronousForkTests {
       let sum = await withTaskGroup(of: Int.self) { group in
         for number in 0..<50 {
           group.addTask {
-            await (0..<100).concurrentMap(on: pool) { $0 + number }.reduce(0, +)
+            await pool.run { (0..<100).concurrentMap { $0 + number } }.reduce(0, +)
           }
         }
         return await group.reduce(0, +)

@@ -438,6 +438,30 @@ struct CancelAllTests {
     }
   }
 
+  @Test("row 55: a fork of a cancel() may wait for others that the same call cancels", arguments: compensatingBackends)
+  func forksInCancel(backend: TestBackend) throws {
+    try backend.withQueue(workers: 4) { queue in
+      let others = (0..<5).map { _ in CountingOperation() }
+      let forking = OwnCancel { [backend = queue.backend] _, callSuper in
+        let began = Gate()
+        backend.run {
+          join({ began.pass() }) {
+            began.open()
+            for other in others { other.waitUntilFinished() }
+          }
+        }
+        callSuper()
+      }
+      // What waits for dependencies is released last.
+      let never = Operation()
+      for operation in [forking] + others { operation.addDependency(never) }
+      queue.addOperations([forking] + others, waitUntilFinished: false)
+      try inTime("cancelAllOperations() whose cancel() forks") { queue.cancelAllOperations() }
+      try queue.drainInTime()
+      #expect(others.allSatisfy { $0.isFinished && $0.mains.value == 0 })
+    }
+  }
+
   @Test("row 55: two at once, against a thread that adds", arguments: allBackends)
   func twoAtOnce(backend: TestBackend) throws {
     try backend.withQueue { queue in

@@ -18,7 +18,7 @@ struct ConcurrentLoopTests {
   func eachNumberOnce(backend: TestBackend, count: Int) throws {
     try backend.withBackend { pool in
       let visits = (0..<count).map { _ in Counter() }
-      pool.concurrentPerform(iterations: count) { visits[$0].increment() }
+      pool.run { concurrentPerform(iterations: count) { visits[$0].increment() } }
       #expect(visits.allSatisfy { $0.value == 1 })
     }
   }
@@ -38,7 +38,7 @@ struct ConcurrentLoopTests {
     try backend.withBackend(workers: workers) { pool in
       let meeting = Rendezvous(workers)
       let met = Counter()
-      pool.concurrentPerform(iterations: workers) { _ in if meeting.arrive() { met.increment() } }
+      pool.run { concurrentPerform(iterations: workers) { _ in if meeting.arrive() { met.increment() } } }
       #expect(met.value == workers)
     }
   }
@@ -63,21 +63,23 @@ struct ConcurrentLoopTests {
         return { if $0 < workers, meeting.arrive() { met.increment() } }
       }
       var meet = body()
-      pool.concurrentPerform(iterations: 100) { [meet] in meet($0) }
+      pool.run { concurrentPerform(iterations: 100) { [meet] in meet($0) } }
       meet = body()
-      (0..<100).concurrentForEach(on: pool) { [meet] in meet($0) }
+      pool.run { (0..<100).concurrentForEach { [meet] in meet($0) } }
       meet = body()
-      _ = (0..<100).concurrentMap(on: pool) { [meet] in meet($0) }
+      _ = pool.run { (0..<100).concurrentMap { [meet] in meet($0) } }
       meet = body()
-      _ = (0..<100).concurrentReduce(
-        0, on: pool,
-        { [meet] sum, number in
-          meet(number)
-          return sum
-        }, combine: +)
+      _ = pool.run {
+        (0..<100).concurrentReduce(
+          0,
+          { [meet] sum, number in
+            meet(number)
+            return sum
+          }, combine: +)
+      }
       meet = body()
       var numbers = Array(0..<100)
-      numbers.concurrentForEachChunk(ofCount: 1, on: pool) { [meet] number, _ in meet(number) }
+      pool.run { numbers.concurrentForEachChunk(ofCount: 1) { [meet] number, _ in meet(number) } }
       #expect(met.value == 5 * workers)
     }
   }
@@ -89,10 +91,12 @@ struct ConcurrentLoopTests {
       // Neighbours meet: no thread keeps a long body for itself behind another one.
       let meetings = (0..<12).map { _ in Rendezvous(2) }
       let met = Counter()
-      pool.concurrentPerform(iterations: count) { number in
-        guard number < 24 else { return }
-        if meetings[number / 2].arrive() { met.increment() }
-        Self.compute()
+      pool.run {
+        concurrentPerform(iterations: count) { number in
+          guard number < 24 else { return }
+          if meetings[number / 2].arrive() { met.increment() }
+          Self.compute()
+        }
       }
       #expect(met.value == 24)
     }
@@ -104,8 +108,10 @@ struct ConcurrentLoopTests {
       let meeting = Rendezvous(2)
       let met = Counter()
       // The first and the last number meet, however large the pieces have become in between.
-      pool.concurrentPerform(iterations: 1_000) { number in
-        if number == 0 || number == 999, meeting.arrive() { met.increment() }
+      pool.run {
+        concurrentPerform(iterations: 1_000) { number in
+          if number == 0 || number == 999, meeting.arrive() { met.increment() }
+        }
       }
       #expect(met.value == 2)
     }
@@ -118,10 +124,12 @@ struct ConcurrentLoopTests {
         let running = Counter()
         let ended = Counter()
         let error = #expect(throws: Refused.self) {
-          try pool.concurrentPerform(iterations: 200) { number throws(Refused) in
-            running.increment()
-            defer { ended.increment() }
-            if number % 50 == 37 { throw Refused(index: number) }
+          try pool.run {
+            try concurrentPerform(iterations: 200) { number throws(Refused) in
+              running.increment()
+              defer { ended.increment() }
+              if number % 50 == 37 { throw Refused(index: number) }
+            }
           }
         }
         #expect(error == Refused(index: 37))
@@ -134,9 +142,11 @@ struct ConcurrentLoopTests {
   func nestedLoops(backend: TestBackend) throws {
     try backend.withBackend { pool in
       let count = Counter()
-      pool.concurrentPerform(iterations: 10) { _ in
+      pool.run {
         concurrentPerform(iterations: 10) { _ in
-          join({ count.increment() }, { count.increment() })
+          concurrentPerform(iterations: 10) { _ in
+            join({ count.increment() }, { count.increment() })
+          }
         }
       }
       #expect(count.value == 200)
@@ -166,8 +176,8 @@ struct ConcurrentLoopTests {
   func forEach(backend: TestBackend, count: Int) throws {
     try backend.withBackend { pool in
       let visits = (0..<count).map { _ in Counter() }
-      visits.concurrentForEach(on: pool) { $0.increment() }
-      (0..<count).reversed().concurrentForEach(on: pool) { visits[$0].increment() }
+      pool.run { visits.concurrentForEach { $0.increment() } }
+      pool.run { (0..<count).reversed().concurrentForEach { visits[$0].increment() } }
       #expect(visits.allSatisfy { $0.value == 2 })
     }
   }
@@ -176,11 +186,11 @@ struct ConcurrentLoopTests {
   func mapKeepsOrder(backend: TestBackend, count: Int) throws {
     try backend.withBackend { pool in
       let words = (0..<count).map { "word \($0)" }
-      #expect(words.concurrentMap(on: pool) { $0.count } == words.map { $0.count })
+      #expect(pool.run { words.concurrentMap { $0.count } } == words.map { $0.count })
       let length: @Sendable (String) -> Int = { $0.count }
-      #expect(words.concurrentMap(on: pool, length) == words.map(length))
-      #expect(words.dropFirst().concurrentMap(on: pool) { $0 + "!" } == words.dropFirst().map { $0 + "!" })
-      #expect((0..<count).concurrentMap(on: pool) { "\($0)" } == (0..<count).map { "\($0)" })
+      #expect(pool.run { words.concurrentMap(length) } == words.map(length))
+      #expect(pool.run { words.dropFirst().concurrentMap { $0 + "!" } } == words.dropFirst().map { $0 + "!" })
+      #expect(pool.run { (0..<count).concurrentMap { "\($0)" } } == (0..<count).map { "\($0)" })
     }
   }
 
@@ -190,15 +200,17 @@ struct ConcurrentLoopTests {
       let tracker = LifetimeTracker()
       for failing in [0, 1, 700, 1_999] {
         let error = #expect(throws: Refused.self) {
-          _ = try (0..<2_000).concurrentMap(on: pool) { number throws(Refused) in
-            if number >= failing { throw Refused(index: number) }
-            return tracker.token()
+          _ = try pool.run {
+            try (0..<2_000).concurrentMap { number throws(Refused) in
+              if number >= failing { throw Refused(index: number) }
+              return tracker.token()
+            }
           }
         }
         #expect(error == Refused(index: failing))
         #expect(tracker.live == 0)
       }
-      #expect((0..<2_000).concurrentMap(on: pool) { _ in tracker.token() }.count == 2_000)
+      #expect(pool.run { (0..<2_000).concurrentMap { _ in tracker.token() } }.count == 2_000)
       #expect(tracker.live == 0)
     }
   }
@@ -214,7 +226,7 @@ struct ConcurrentLoopTests {
       var sums: Set<Double> = []
       for workers in [1, 2, 4] {
         try backend.withBackend(workers: workers) { pool in
-          for _ in 0..<5 { sums.insert(numbers.concurrentReduce(0, on: pool, +)) }
+          for _ in 0..<5 { sums.insert(pool.run { numbers.concurrentReduce(0, +) }) }
         }
       }
       #expect(sums.count == 1)
@@ -227,16 +239,18 @@ struct ConcurrentLoopTests {
   @Test("row 59: a reduction keeps the order, and throws the first error", arguments: allBackends, counts)
   func reductionKeepsOrder(backend: TestBackend, count: Int) throws {
     try backend.withBackend { pool in
-      let text = (0..<count).concurrentReduce("", on: pool, { $0 + "\($1) " }, combine: +)
+      let text = pool.run { (0..<count).concurrentReduce("", { $0 + "\($1) " }, combine: +) }
       #expect(text == (0..<count).reduce("") { $0 + "\($1) " })
       guard count > 2 else { return }
       let error = #expect(throws: Refused.self) {
-        _ = try (0..<count).concurrentReduce(
-          0, on: pool,
-          { (sum: Int, number: Int) throws(Refused) -> Int in
-            if number % 3 == 1 { throw Refused(index: number) }
-            return sum + number
-          }, combine: { (first: Int, second: Int) throws(Refused) -> Int in first + second })
+        _ = try pool.run {
+          try (0..<count).concurrentReduce(
+            0,
+            { (sum: Int, number: Int) throws(Refused) -> Int in
+              if number % 3 == 1 { throw Refused(index: number) }
+              return sum + number
+            }, combine: { (first: Int, second: Int) throws(Refused) -> Int in first + second })
+        }
       }
       #expect(error == Refused(index: 1))
     }
@@ -261,10 +275,10 @@ struct ConcurrentLoopTests {
       for ranks in shapes {
         var cards = ranks.enumerated().map { Card(rank: $1, place: $0) }
         let sorted = cards.sorted { ($0.rank, $0.place) < ($1.rank, $1.place) }
-        cards.concurrentSort(on: pool) { $0.rank < $1.rank }
+        pool.run { cards.concurrentSort { $0.rank < $1.rank } }
         #expect(cards == sorted)
         var numbers = ranks
-        numbers.concurrentSort(on: pool)
+        pool.run { numbers.concurrentSort() }
         #expect(numbers == ranks.sorted())
       }
     }
@@ -275,7 +289,7 @@ struct ConcurrentLoopTests {
     try backend.withBackend { pool in
       var names = (0..<1_000).map { "name \(($0 * 7_919) % 1_000)" }
       let expected = names[..<100] + names[100..<900].sorted() + names[900...]
-      names[100..<900].concurrentSort(on: pool)
+      pool.run { names[100..<900].concurrentSort() }
       #expect(names == Array(expected))
     }
   }
@@ -288,16 +302,18 @@ struct ConcurrentLoopTests {
         let calls = Counter()
         var names = original.map { "\($0)" }
         #expect(throws: Refused.self) {
-          try names.concurrentSort(on: pool) { first, second throws(Refused) in
-            if calls.increment() == failing { throw Refused(index: failing) }
-            return first < second
+          try pool.run {
+            try names.concurrentSort { first, second throws(Refused) in
+              if calls.increment() == failing { throw Refused(index: failing) }
+              return first < second
+            }
           }
         }
         #expect(names.sorted() == original.map { "\($0)" }.sorted())
       }
       var random = original.map { "\($0)" }
       let answers = Counter()
-      random.concurrentSort(on: pool) { _, _ in (answers.increment() * 7_919) % 13 < 6 }
+      pool.run { random.concurrentSort { _, _ in (answers.increment() * 7_919) % 13 < 6 } }
       #expect(random.sorted() == original.map { "\($0)" }.sorted())
     }
   }
@@ -334,14 +350,16 @@ struct ConcurrentLoopTests {
       for size in [1, 7, Int.max] {
         var numbers = [Int](repeating: -1, count: count)
         let lengths = EventLog<Int>()
-        numbers.concurrentForEachChunk(ofCount: size, on: pool) { number, chunk in
-          lengths.append(chunk.count)
-          for index in chunk.indices { chunk[index] = number }
+        pool.run {
+          numbers.concurrentForEachChunk(ofCount: size) { number, chunk in
+            lengths.append(chunk.count)
+            for index in chunk.indices { chunk[index] = number }
+          }
         }
         #expect(numbers == (0..<count).map { $0 / size })
         #expect(lengths.events.allSatisfy { $0 == size } || lengths.events.filter { $0 != size } == [count % size])
         var span = numbers.mutableSpan
-        span.concurrentForEach(on: pool) { $0 += 1 }
+        pool.run { span.concurrentForEach { $0 += 1 } }
         #expect(numbers == (0..<count).map { $0 / size + 1 })
       }
     }

@@ -83,6 +83,41 @@ struct FinishOrderTests {
     }
   }
 
+  /// Forks when it is asked, and one of its forks waits for another operation on another thread.
+  private final class ForkingInIsReady: Operation, @unchecked Sendable {
+    // Invariant: constant.
+    private let (awaited, backend): (Operation, any Backend)
+    init(_ awaited: Operation, _ backend: any Backend) { (self.awaited, self.backend) = (awaited, backend) }
+    override var isReady: Bool {
+      guard super.isReady else { return false }
+      let began = Gate()
+      backend.run {
+        join({ began.pass() }) {
+          began.open()
+          awaited.waitUntilFinished()
+        }
+      }
+      return true
+    }
+  }
+
+  @Test(
+    "rows 11 and 35: a fork of an overridden isReady may wait for what the same finish released",
+    arguments: compensatingBackends, limits)
+  func forkOfIsReadyWaits(backend: TestBackend, limit: Int) throws {
+    try backend.withQueue(workers: 4) { queue in
+      queue.maxConcurrentOperationCount = limit
+      let dependency = GatedOperation()
+      let first = CountingOperation()
+      let second = ForkingInIsReady(first, queue.backend)
+      for dependent in [first, second] { dependent.addDependency(dependency) }
+      queue.addOperations([first, second, dependency], waitUntilFinished: false)
+      dependency.release.open()
+      try Self.drain(queue)
+      #expect(first.mains.value == 1)
+    }
+  }
+
   /// Without the diagnosis of `drainInTime`, which would ask the `isReady` that waits.
   private static func drain(_ queue: OperationQueue) throws {
     try inTime("the queue to drain") { queue.waitUntilAllOperationsAreFinished() }

@@ -49,14 +49,16 @@ struct ForkValuesTests {
       let together = Rendezvous(2)
       return Local.$id.withValue("A") {
         Local.$wide.withValue(SIMD8(repeating: 1)) {
-          pool.join(
-            {
-              Local.$id.withValue("of the first body") { together.arrive() ? Local.id : "" }
-            },
-            { () -> (String, Double, Int) in
-              let met = together.arrive()
-              return (met ? Local.id : "", Local.wide.sum(), Local.depth)
-            })
+          pool.run {
+            join(
+              {
+                Local.$id.withValue("of the first body") { together.arrive() ? Local.id : "" }
+              },
+              { () -> (String, Double, Int) in
+                let met = together.arrive()
+                return (met ? Local.id : "", Local.wide.sum(), Local.depth)
+              })
+          }
         }
       }
     }
@@ -75,37 +77,49 @@ struct ForkValuesTests {
           return { if $0 == 0 || $0 == 99 { meeting.arrive() } }
         }
         var meet = meeting()
-        pool.concurrentPerform(iterations: 100) { [meet] in
-          meet($0)
-          sights.look(for: "A", at: "perform")
+        pool.run {
+          concurrentPerform(iterations: 100) { [meet] in
+            meet($0)
+            sights.look(for: "A", at: "perform")
+          }
         }
         meet = meeting()
-        (0..<100).concurrentForEach(on: pool) { [meet] in
-          meet($0)
-          sights.look(for: "A", at: "forEach")
+        pool.run {
+          (0..<100).concurrentForEach { [meet] in
+            meet($0)
+            sights.look(for: "A", at: "forEach")
+          }
         }
         meet = meeting()
-        _ = (0..<100).concurrentMap(on: pool) { [meet] number in
-          meet(number)
-          sights.look(for: "A", at: "map")
-          return number
+        _ = pool.run {
+          (0..<100).concurrentMap { [meet] number in
+            meet(number)
+            sights.look(for: "A", at: "map")
+            return number
+          }
         }
-        _ = (0..<100).concurrentReduce(0, on: pool) {
-          sights.look(for: "A", at: "reduce")
-          return $0 + $1
+        _ = pool.run {
+          (0..<100).concurrentReduce(0) {
+            sights.look(for: "A", at: "reduce")
+            return $0 + $1
+          }
         }
         var numbers = (0..<2_000).map { ($0 * 7_919) % 2_003 }
-        numbers.concurrentSort(on: pool) {
-          sights.look(for: "A", at: "sort")
-          return $0 < $1
+        pool.run {
+          numbers.concurrentSort {
+            sights.look(for: "A", at: "sort")
+            return $0 < $1
+          }
         }
         let both = Rendezvous(2)
-        pool.withForkScope { scope in
-          for _ in 0..<2 {
-            scope.spawn {
-              both.arrive()
-              sights.look(for: "A", at: "scope")
-              scope.spawn { sights.look(for: "A", at: "child of a child") }
+        pool.run {
+          withForkScope { scope in
+            for _ in 0..<2 {
+              scope.spawn {
+                both.arrive()
+                sights.look(for: "A", at: "scope")
+                scope.spawn { sights.look(for: "A", at: "child of a child") }
+              }
             }
           }
         }
@@ -134,7 +148,7 @@ struct ForkValuesTests {
     }
     try place.run(backend) { pool in
       for _ in 0..<4 {
-        Local.$id.withValue("t") { pool.join({ visit("t", 9) }, { visit("t", 9) }) }
+        Local.$id.withValue("t") { pool.run { join({ visit("t", 9) }, { visit("t", 9) }) } }
         sights.look(for: "none", at: "the caller, behind the tree")
       }
     }
@@ -170,21 +184,23 @@ struct ForkValuesTests {
     let sights = Sights()
     try place.run(backend) { pool in
       Local.$id.withValue("around") {
-        pool.withForkScope { scope in
-          for number in 0..<50 {
-            scope.spawn { sights.look(for: "around", at: "a child") }
-            Local.$id.withValue("\(number)") {
-              Local.$tracked.withValue(Tracked("\(number)")) {
-                scope.spawn {
-                  // The value is no longer bound where the child was spawned.
-                  sights.look(for: "\(number)", at: "a child with a value of its own")
-                  if Local.tracked?.name != "\(number)" { sights.wrong.append("the object of \(number) is gone") }
-                  scope.spawn { sights.look(for: "\(number)", at: "a child of such a child") }
+        pool.run {
+          withForkScope { scope in
+            for number in 0..<50 {
+              scope.spawn { sights.look(for: "around", at: "a child") }
+              Local.$id.withValue("\(number)") {
+                Local.$tracked.withValue(Tracked("\(number)")) {
+                  scope.spawn {
+                    // The value is no longer bound where the child was spawned.
+                    sights.look(for: "\(number)", at: "a child with a value of its own")
+                    if Local.tracked?.name != "\(number)" { sights.wrong.append("the object of \(number) is gone") }
+                    scope.spawn { sights.look(for: "\(number)", at: "a child of such a child") }
+                  }
                 }
               }
             }
+            sights.look(for: "around", at: "the body")
           }
-          sights.look(for: "around", at: "the body")
         }
         sights.look(for: "around", at: "the caller, behind the scope")
       }
@@ -195,9 +211,11 @@ struct ForkValuesTests {
   @Test("row 56.12: what was bound is released once, behind the last child")
   func releases() throws {
     try Place.guest.run(.stealing) { pool in
-      pool.withForkScope { scope in
-        for number in 0..<100 {
-          Local.$tracked.withValue(Tracked("\(number)")) { scope.spawn { _ = Local.tracked?.name } }
+      pool.run {
+        withForkScope { scope in
+          for number in 0..<100 {
+            Local.$tracked.withValue(Tracked("\(number)")) { scope.spawn { _ = Local.tracked?.name } }
+          }
         }
       }
       #expect(Tracked.alive.load(ordering: .sequentiallyConsistent) == 0)
@@ -280,7 +298,7 @@ struct ForkValuesTests {
       }
       let (first, second) = await Task(name: "maker", priority: .high) {
         withUnsafeCurrentTask { $0?.cancel() }
-        return await Local.$id.withValue("inside") { await pool.join(look, look) }
+        return await Local.$id.withValue("inside") { await pool.run { join(look, look) } }
       }.value
       for seen in [first, second] { #expect(seen == (true, "inside", "maker", .high)) }
     }
@@ -298,7 +316,7 @@ struct ForkValuesTests {
           while !Task.isCancelled, ContinuousClock.now < deadline { usleep(100) }
           return Task.isCancelled
         }
-        let (first, second) = await pool.join(look, look)
+        let (first, second) = await pool.run { join(look, look) }
         return first && second
       }
       try await AsynchronousTest.eventually("both bodies to begin") { begun.arrived == 2 }
@@ -317,7 +335,7 @@ struct ForkValuesTests {
         together.arrive()
         return withUnsafeCurrentTask { $0?.hashValue }
       }
-      let (first, second) = await pool.join(task, task)
+      let (first, second) = await pool.run { join(task, task) }
       #expect(first != nil && second != nil && first != second)
     }
   }
@@ -334,14 +352,18 @@ struct ForkValuesTests {
             sights.look(for: "inside", at: place)
             if !Task.isCancelled { sights.wrong.append("\(place) is not cancelled") }
           }
-          await pool.concurrentPerform(iterations: 200) { _ in
-            look("a loop")
-            join({ look("a join in a loop") }, { look("a fork in a loop") })
+          await pool.run {
+            concurrentPerform(iterations: 200) { _ in
+              look("a loop")
+              join({ look("a join in a loop") }, { look("a fork in a loop") })
+            }
           }
-          await pool.withForkScope { scope in
-            for _ in 0..<50 {
-              scope.spawn { look("a child") }
-              Local.$depth.withValue(1) { scope.spawn { look("a child with one more value") } }
+          await pool.run {
+            withForkScope { scope in
+              for _ in 0..<50 {
+                scope.spawn { look("a child") }
+                Local.$depth.withValue(1) { scope.spawn { look("a child with one more value") } }
+              }
             }
           }
         }

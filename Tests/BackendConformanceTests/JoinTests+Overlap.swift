@@ -12,7 +12,7 @@ extension JoinTests {
   func overlap(backend: TestBackend, place: Place) throws {
     let met = try place.run(backend) { backend in
       let together = Rendezvous(2)
-      let (left, right) = backend.join({ together.arrive() }, { together.arrive() })
+      let (left, right) = backend.run { join({ together.arrive() }, { together.arrive() }) }
       return left && right
     }
     #expect(met)
@@ -41,7 +41,7 @@ extension JoinTests {
   func computingOverlap(backend: TestBackend, place: Place) throws {
     let met = try place.run(backend) { backend in
       let together = SpinningRendezvous(2)
-      let (left, right) = backend.join({ together.arrive() }, { together.arrive() })
+      let (left, right) = backend.run { join({ together.arrive() }, { together.arrive() }) }
       return left && right
     }
     #expect(met)
@@ -55,7 +55,7 @@ extension JoinTests {
         let computing = SpinningRendezvous(4)
         let blocking = Rendezvous(4)
         @Sendable func body() -> Bool { isComputing ? computing.arrive() : blocking.arrive() }
-        let (left, right) = backend.join({ join({ body() }, { body() }) }, { join({ body() }, { body() }) })
+        let (left, right) = backend.run { join({ join({ body() }, { body() }) }, { join({ body() }, { body() }) }) }
         return left.0 && left.1 && right.0 && right.1
       }
       #expect(met)
@@ -67,11 +67,11 @@ extension JoinTests {
     let mayCompute = Self.computingBackends.contains { $0.name == backend.name }
     let met = try place.run(backend) { backend in
       (0..<5).allSatisfy { round in
-        for _ in 0..<200 { backend.join({}, {}) }
+        for _ in 0..<200 { backend.run { join({}, {}) } }
         let waiting = Rendezvous(2)
         let computing = SpinningRendezvous(2)
         @Sendable func body() -> Bool { mayCompute && round % 2 == 0 ? computing.arrive() : waiting.arrive() }
-        let (left, right) = backend.join({ body() }, { body() })
+        let (left, right) = backend.run { join({ body() }, { body() }) }
         return left && right
       }
     }
@@ -83,23 +83,25 @@ extension JoinTests {
   func overlapBehindATheft(backend: TestBackend, place: Place) throws {
     let met = try place.run(backend) { backend in
       let isHelped = SpinFlag()
-      return backend.join(
-        {
-          // From here on every fork is taken at once.
-          isHelped.spin()
-          return (0..<100).allSatisfy { _ in
-            let taken = SpinFlag()
-            let together = SpinningRendezvous(2)
-            let (met, _) = join(
-              { () -> Bool in
-                taken.spin()
-                let (left, right) = join({ together.arrive() }, { together.arrive() })
-                return left && right
-              }, { taken.set() })
-            return met
-          }
-        }, { isHelped.set() }
-      ).0
+      return backend.run {
+        join(
+          {
+            // From here on every fork is taken at once.
+            isHelped.spin()
+            return (0..<100).allSatisfy { _ in
+              let taken = SpinFlag()
+              let together = SpinningRendezvous(2)
+              let (met, _) = join(
+                { () -> Bool in
+                  taken.spin()
+                  let (left, right) = join({ together.arrive() }, { together.arrive() })
+                  return left && right
+                }, { taken.set() })
+              return met
+            }
+          }, { isHelped.set() }
+        )
+      }.0
     }
     #expect(met)
   }
@@ -120,7 +122,7 @@ extension JoinTests {
       }
       blocked.pass()
       let together = Rendezvous(2)
-      let (left, right) = backend.join({ together.arrive() }, { together.arrive() })
+      let (left, right) = backend.run { join({ together.arrive() }, { together.arrive() }) }
       return left && right
     }
     #expect(met)
@@ -142,11 +144,13 @@ extension JoinTests {
             if ran.increment() == 8 { awaited.finish() }
           })
       }
-      backend.join(
-        { nest(7) },
-        {
-          if ran.increment() == 8 { awaited.finish() }
-        })
+      backend.run {
+        join(
+          { nest(7) },
+          {
+            if ran.increment() == 8 { awaited.finish() }
+          })
+      }
       return ran.value
     }
     #expect(ran == 8)

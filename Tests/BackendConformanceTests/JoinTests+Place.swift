@@ -17,13 +17,15 @@ extension JoinTests {
       for _ in 0..<500 {
         let caller = currentThread()
         let running = Atomic<Bool>(false)
-        let (first, second) = backend.join(
-          { () -> UInt in
-            running.store(true, ordering: .sequentiallyConsistent)
-            defer { running.store(false, ordering: .sequentiallyConsistent) }
-            return currentThread()
-          },
-          { () -> (UInt, Bool) in (currentThread(), running.load(ordering: .sequentiallyConsistent)) })
+        let (first, second) = backend.run {
+          join(
+            { () -> UInt in
+              running.store(true, ordering: .sequentiallyConsistent)
+              defer { running.store(false, ordering: .sequentiallyConsistent) }
+              return currentThread()
+            },
+            { () -> (UInt, Bool) in (currentThread(), running.load(ordering: .sequentiallyConsistent)) })
+        }
         #expect(first == caller)
         // On the caller's thread the fork runs behind `first`.
         if second.0 == caller { #expect(!second.1) }
@@ -38,12 +40,14 @@ extension JoinTests {
     try other.withBackend { other in
       let met = try Place.worker.run(backend) { _ in
         let together = Rendezvous(2)
-        let (left, right) = other.join(
-          { () -> Bool in
-            // A free join in here is on the other backend as well.
-            let (left, _) = join({ together.arrive() }, { Self.fibonacci(10) })
-            return left
-          }, { together.arrive() })
+        let (left, right) = other.run {
+          join(
+            { () -> Bool in
+              // A free join in here is on the other backend as well.
+              let (left, _) = join({ together.arrive() }, { Self.fibonacci(10) })
+              return left
+            }, { together.arrive() })
+        }
         return left && right
       }
       #expect(met)
@@ -57,7 +61,7 @@ extension JoinTests {
       let result = try Place.guest.run(backend) { backend in
         @Sendable func fibonacci(_ n: Int) -> Int {
           guard n > 1 else { return n }
-          let (left, right) = (n % 2 == 0 ? backend : other).join({ fibonacci(n - 1) }, { fibonacci(n - 2) })
+          let (left, right) = (n % 2 == 0 ? backend : other).run { join({ fibonacci(n - 1) }, { fibonacci(n - 2) }) }
           return left + right
         }
         return fibonacci(9)
@@ -111,7 +115,7 @@ extension JoinTests {
         }
         operation.start()
       }
-      for _ in 0..<10 { backend.join({ join({ body() }, { body() }) }, { join({ body() }, { body() }) }) }
+      for _ in 0..<10 { backend.run { join({ join({ body() }, { body() }) }, { join({ body() }, { body() }) }) } }
       return results.value
     }
     #expect(results == Array(repeating: 144, count: 40))
@@ -135,7 +139,7 @@ extension JoinTests {
       try onThreads(3, "three outermost joins") { number in
         for _ in 0..<20 {
           joining.with { $0[currentThread()] = number }
-          backend.join({ tree(6, of: number) }, { tree(6, of: number) })
+          backend.run { join({ tree(6, of: number) }, { tree(6, of: number) }) }
           joining.with { $0[currentThread()] = nil }
         }
       }
@@ -176,15 +180,17 @@ extension JoinTests {
   func noCurrentQueue(backend: TestBackend) throws {
     try Place.guest.run(backend) { backend in
       let begun = Gate()
-      let (first, second) = backend.join(
-        { () -> Bool in
-          begun.pass()
-          return OperationQueue.current == nil
-        },
-        { () -> Bool in
-          begun.open()
-          return OperationQueue.current == nil
-        })
+      let (first, second) = backend.run {
+        join(
+          { () -> Bool in
+            begun.pass()
+            return OperationQueue.current == nil
+          },
+          { () -> Bool in
+            begun.open()
+            return OperationQueue.current == nil
+          })
+      }
       #expect(first)
       #expect(second)
     }

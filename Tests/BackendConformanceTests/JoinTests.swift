@@ -49,7 +49,7 @@ struct JoinTests {
   func tree(backend: TestBackend, place: Place) throws {
     let results = try place.run(backend) { backend in
       (0..<3).map { _ in
-        let (left, right) = backend.join({ Self.fibonacci(14) }, { Self.fibonacci(13) })
+        let (left, right) = backend.run { join({ Self.fibonacci(14) }, { Self.fibonacci(13) }) }
         return left + right
       }
     }
@@ -58,7 +58,7 @@ struct JoinTests {
 
   @Test("row 56.1: one worker suffices", arguments: allBackends, Place.allCases)
   func oneWorker(backend: TestBackend, place: Place) throws {
-    let result = try place.run(backend, workers: 1) { backend in backend.join({ Self.fibonacci(12) }, { 1 }).0 }
+    let result = try place.run(backend, workers: 1) { backend in backend.run { join({ Self.fibonacci(12) }, { 1 }) }.0 }
     #expect(result == 144)
   }
 
@@ -78,15 +78,17 @@ struct JoinTests {
         /// A join whose fork another thread has, where that is wanted.
         func both<First, Second>(_ first: () -> First, _ second: @Sendable () -> sending Second) -> (First, Second) {
           let begun = Gate()
-          return backend.join(
-            {
-              if isTaken { begun.pass() }
-              return first()
-            },
-            {
-              begun.open()
-              return second()
-            })
+          return backend.run {
+            join(
+              {
+                if isTaken { begun.pass() }
+                return first()
+              },
+              {
+                begun.open()
+                return second()
+              })
+          }
         }
         let (text, wide) = both({ "text" }, { Wide() })
         #expect(text == "text")
@@ -97,7 +99,7 @@ struct JoinTests {
         let (add, _) = both({ { (number: Int) in number + 1 } }, {})
         #expect(add(1) == 2)
         let two: @Sendable () -> Int = { 2 }
-        #expect(backend.join(two, two) == (2, 2))
+        #expect(backend.run { join(two, two) } == (2, 2))
       }
     }
   }
@@ -117,15 +119,17 @@ struct JoinTests {
       var sum = 0
       for isTaken in [false, true] {
         let begun = Gate()
-        let joined: Joined<Unique, Unique> = backend.join(
-          {
-            if isTaken { begun.pass() }
-            return Unique(ends: ends, number: 1)
-          },
-          {
-            begun.open()
-            return Unique(ends: ends, number: 2)
-          })
+        let joined: Joined<Unique, Unique> = backend.run {
+          join(
+            {
+              if isTaken { begun.pass() }
+              return Unique(ends: ends, number: 1)
+            },
+            {
+              begun.open()
+              return Unique(ends: ends, number: 2)
+            })
+        }
         sum += joined.first.number + 10 * joined.second.number
       }
       return sum
@@ -140,15 +144,17 @@ struct JoinTests {
     try place.run(backend) { backend in
       let begun = Gate()
       #expect(throws: FirstFailed(number: 1)) {
-        let joined: Joined<Int, Unique> = try backend.join(
-          { () throws -> Int in
-            begun.pass()
-            throw FirstFailed(number: 1)
-          },
-          {
-            begun.open()
-            return Unique(ends: ends, number: 2)
-          })
+        let joined: Joined<Int, Unique> = try backend.run {
+          try join(
+            { () throws -> Int in
+              begun.pass()
+              throw FirstFailed(number: 1)
+            },
+            {
+              begun.open()
+              return Unique(ends: ends, number: 2)
+            })
+        }
         return joined.first
       }
     }
@@ -167,26 +173,28 @@ struct JoinTests {
         let any: any Sendable & CustomStringConvertible = round
         let begun = Gate()
         let firstEnds = Gate()
-        let sum = try? backend.join(
-          { () throws -> Int in
-            begun.pass()
-            firstEnds.open()
-            // The stack below is used again for something else.
-            let noise = (0..<50).map { "\($0)" }.joined()
-            if throwsFirst { throw FirstFailed(number: noise.utf8.count) }
-            return noise.utf8.count
-          },
-          { () -> Int in
-            begun.open()
-            firstEnds.pass()
-            for _ in 0..<20 { sched_yield() }
-            counter.increment()
-            #expect(text == "round \(round)")
-            #expect(numbers.count == round + 1)
-            #expect(wide == Wide(words: (round, 2, 3, 4, 5, 6, 7, round), text: text))
-            #expect("\(any)" == "\(round)")
-            return numbers.reduce(0, +) + wide.words.7
-          })
+        let sum = try? backend.run {
+          try join(
+            { () throws -> Int in
+              begun.pass()
+              firstEnds.open()
+              // The stack below is used again for something else.
+              let noise = (0..<50).map { "\($0)" }.joined()
+              if throwsFirst { throw FirstFailed(number: noise.utf8.count) }
+              return noise.utf8.count
+            },
+            { () -> Int in
+              begun.open()
+              firstEnds.pass()
+              for _ in 0..<20 { sched_yield() }
+              counter.increment()
+              #expect(text == "round \(round)")
+              #expect(numbers.count == round + 1)
+              #expect(wide == Wide(words: (round, 2, 3, 4, 5, 6, 7, round), text: text))
+              #expect("\(any)" == "\(round)")
+              return numbers.reduce(0, +) + wide.words.7
+            })
+        }
         #expect(counter.value == 1)
         #expect(sum?.1 == (throwsFirst ? nil : round * (round + 1) / 2 + round))
       }
@@ -200,20 +208,24 @@ struct JoinTests {
     try place.run(backend) { backend in
       let begun = Gate()
       #expect(throws: FirstFailed(number: 1)) {
-        try backend.join(
-          { () throws(FirstFailed) -> Int in
-            begun.pass()
-            throw FirstFailed(number: 1)
-          },
-          { () throws(FirstFailed) -> Int in
-            begun.open()
-            throw FirstFailed(number: 2)
-          })
+        try backend.run {
+          try join(
+            { () throws(FirstFailed) -> Int in
+              begun.pass()
+              throw FirstFailed(number: 1)
+            },
+            { () throws(FirstFailed) -> Int in
+              begun.open()
+              throw FirstFailed(number: 2)
+            })
+        }
       }
       for _ in 0..<100 {
         #expect(throws: FirstFailed(number: 2)) {
-          try backend.join(
-            { () throws(FirstFailed) -> Int in 1 }, { () throws(FirstFailed) -> Int in throw FirstFailed(number: 2) })
+          try backend.run {
+            try join(
+              { () throws(FirstFailed) -> Int in 1 }, { () throws(FirstFailed) -> Int in throw FirstFailed(number: 2) })
+          }
         }
       }
     }
@@ -241,17 +253,19 @@ struct JoinTests {
       let begun = Counter()
       let ended = Counter()
       for round in 0..<2_000 {
-        _ = try? backend.join(
-          { () throws -> Int in
-            // Others have time to take the fork in some rounds.
-            if round % 4 == 0 { sched_yield() }
-            throw FirstFailed(number: 1)
-          },
-          {
-            begun.increment()
-            if round % 8 == 0 { sched_yield() }
-            ended.increment()
-          })
+        _ = try? backend.run {
+          try join(
+            { () throws -> Int in
+              // Others have time to take the fork in some rounds.
+              if round % 4 == 0 { sched_yield() }
+              throw FirstFailed(number: 1)
+            },
+            {
+              begun.increment()
+              if round % 8 == 0 { sched_yield() }
+              ended.increment()
+            })
+        }
         if begun.value != ended.value { Issue.record("a fork runs behind its join") }
       }
       return (begun.value, ended.value)
@@ -281,7 +295,7 @@ struct JoinTests {
         let (below, one) = join({ nest(depth - 1) }, { 1 })
         return below + one
       }
-      return backend.join({ nest(100_000) }, { 0 }).0
+      return backend.run { join({ nest(100_000) }, { 0 }) }.0
     }
     #expect(sum == 100_000)
   }
@@ -294,7 +308,7 @@ struct JoinTests {
         let (one, below) = join({ 1 }, { nest(depth - 1) })
         return one + below
       }
-      return backend.join({ nest(100) }, { nest(100) })
+      return backend.run { join({ nest(100) }, { nest(100) }) }
     }
     #expect(sum == (100, 100))
   }
@@ -306,17 +320,19 @@ struct JoinTests {
     for _ in 0..<10 {
       let backend = test.leftRunning()
       let result = try inTime("a join beside a shutdown") { () throws -> Int in
-        try backend.join(
-          { () throws -> Int in
-            try inTime("the shutdown") {
-              (backend as? StealingBackend)?.shutdown()
-              (backend as? ThreadPoolBackend)?.shutdown()
-              (backend as? DeterministicBackend)?.shutdown()
-            }
-            // What is forked now runs here.
-            return Self.fibonacci(12)
-          }, { () throws -> Int in 1 }
-        ).0
+        try backend.run {
+          try join(
+            { () throws -> Int in
+              try inTime("the shutdown") {
+                (backend as? StealingBackend)?.shutdown()
+                (backend as? ThreadPoolBackend)?.shutdown()
+                (backend as? DeterministicBackend)?.shutdown()
+              }
+              // What is forked now runs here.
+              return Self.fibonacci(12)
+            }, { () throws -> Int in 1 }
+          )
+        }.0
       }
       #expect(result == 144)
     }
@@ -328,7 +344,7 @@ struct JoinTests {
     let backend = Monitor<(any Backend)?>(test.leftRunning())
     weak let released = backend.value
     try inTime("joins") {
-      if let backend = backend.value { backend.join({ Self.fibonacci(14) }, { Self.fibonacci(14) }) }
+      if let backend = backend.value { backend.run { join({ Self.fibonacci(14) }, { Self.fibonacci(14) }) } }
     }
     backend.with { $0 = nil }
     try eventually("the backend to be released") { released == nil }
@@ -337,7 +353,7 @@ struct JoinTests {
   @Test("row 56.11: no more threads than workers", arguments: [TestBackend.stealing, .threadPool], Place.allCases)
   func threads(backend: TestBackend, place: Place) throws {
     let created = try place.run(backend, workers: 2) { backend in
-      for _ in 0..<20 { backend.join({ Self.fibonacci(16) }, { Self.fibonacci(16) }) }
+      for _ in 0..<20 { backend.run { join({ Self.fibonacci(16) }, { Self.fibonacci(16) }) } }
       return (backend as? StealingBackend)?.threadsCreated ?? (backend as? ThreadPoolBackend)?.threadsCreated
     }
     // A spare is started when no worker made progress for a while: on a loaded machine one or two may appear.

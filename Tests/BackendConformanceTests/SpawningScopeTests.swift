@@ -21,9 +21,11 @@ struct SpawningScopeTests {
   func childrenOfChildren(backend: TestBackend) throws {
     try backend.withBackend { pool in
       let count = Counter()
-      let result = pool.withForkScope { scope in
-        Self.grow(0, below: 1_000, scope, count)
-        return 7
+      let result = pool.run {
+        withForkScope { scope in
+          Self.grow(0, below: 1_000, scope, count)
+          return 7
+        }
       }
       #expect(result == 7)
       #expect(count.value == 1_000)
@@ -45,10 +47,12 @@ struct SpawningScopeTests {
     try backend.withBackend(workers: 2) { pool in
       let alive = Monitor(0)
       for _ in 0..<500 {
-        pool.withForkScope { scope in
-          for _ in 0..<4 {
-            let captured = Captured(alive)
-            scope.spawn { withExtendedLifetime(captured) {} }
+        pool.run {
+          withForkScope { scope in
+            for _ in 0..<4 {
+              let captured = Captured(alive)
+              scope.spawn { withExtendedLifetime(captured) {} }
+            }
           }
         }
         #expect(alive.value == 0)
@@ -78,9 +82,11 @@ struct SpawningScopeTests {
   func aForeignThreadSpawns() {
     let slow = SlowBackend()
     let count = Counter()
-    slow.withForkScope { scope in
-      startThread { scope.spawn { count.increment() } }
-      #expect(slow.isAsked.pass())
+    slow.run {
+      withForkScope { scope in
+        startThread { scope.spawn { count.increment() } }
+        #expect(slow.isAsked.pass())
+      }
     }
     slow.hasScopeEnded.open()
     #expect(count.value == 1)
@@ -102,9 +108,11 @@ struct SpawningScopeTests {
   func childrenBeginAtOnce(backend: TestBackend) throws {
     try backend.withBackend(workers: 2) { pool in
       let gate = Gate()
-      let passed = pool.withForkScope { scope in
-        scope.spawn { gate.open() }
-        return gate.pass()
+      let passed = pool.run {
+        withForkScope { scope in
+          scope.spawn { gate.open() }
+          return gate.pass()
+        }
       }
       #expect(passed)
     }
@@ -154,12 +162,14 @@ struct SpawningScopeTests {
       for _ in 0..<20 {
         let tracker = LifetimeTracker()
         let error = #expect(throws: Refused.self) {
-          try pool.withForkScope(throwing: Refused.self) { scope throws(Refused) in
-            for number in 0..<50 {
-              let token = tracker.token()
-              scope.spawn { () throws(Refused) in
-                _ = token
-                if number % 10 == 3 { throw Refused(number: number) }
+          try pool.run {
+            try withForkScope(throwing: Refused.self) { scope throws(Refused) in
+              for number in 0..<50 {
+                let token = tracker.token()
+                scope.spawn { () throws(Refused) in
+                  _ = token
+                  if number % 10 == 3 { throw Refused(number: number) }
+                }
               }
             }
           }
@@ -176,15 +186,17 @@ struct SpawningScopeTests {
       let begun = Counter()
       let ended = Counter()
       let error = #expect(throws: Refused.self) {
-        try pool.withForkScope(throwing: Refused.self) { scope throws(Refused) in
-          for number in 0..<100 {
-            scope.spawn { () throws(Refused) in
-              begun.increment()
-              defer { ended.increment() }
-              throw Refused(number: number)
+        try pool.run {
+          try withForkScope(throwing: Refused.self) { scope throws(Refused) in
+            for number in 0..<100 {
+              scope.spawn { () throws(Refused) in
+                begun.increment()
+                defer { ended.increment() }
+                throw Refused(number: number)
+              }
             }
+            throw Refused(number: -1)
           }
-          throw Refused(number: -1)
         }
       }
       #expect(error == Refused(number: -1))

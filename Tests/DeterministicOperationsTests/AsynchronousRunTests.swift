@@ -50,7 +50,8 @@ struct AsynchronousRunTests {
         let onMain = await MainActor.run { OperationQueue().backend === backend }
         #expect(onMain)
         // Forks outside of operations, too.
-        await concurrentPerform(iterations: 20) { _ in }
+        #expect(OperationQueue.defaultBackend === backend)
+        await OperationQueue.defaultBackend.run { concurrentPerform(iterations: 20) { _ in } }
         #expect(backend.statistics.jobs > 3)
       }
       #expect(OperationQueue().backend === StealingBackend.shared)

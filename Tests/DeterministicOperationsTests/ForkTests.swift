@@ -17,8 +17,8 @@ struct ForkTests {
     Kind(testDescription: "a loop with chunks of many indices") { _, note in
       concurrentPerform(iterations: 5_000) { if $0 % 50 == 0 { note($0) } }
     },
-    Kind(testDescription: "Backend.concurrentPerform") { backend, note in
-      backend.concurrentPerform(iterations: 60) { note($0) }
+    Kind(testDescription: "a loop in Backend.run") { backend, note in
+      backend.run { concurrentPerform(iterations: 60) { note($0) } }
     },
     Kind(testDescription: "concurrentForEach") { _, note in Array(0..<60).concurrentForEach { note($0) } },
     Kind(testDescription: "concurrentMap") { _, note in

@@ -30,17 +30,18 @@ struct RepeatEffectsTests {
     return ProcessOutcome(ending: .exited(0), lines: (lines + [.end]).map(\.text), lastWords: nil, nanoseconds: 1)
   }
 
-  private func effects(isInterrupted: () -> Bool = { false }) throws -> [RepeatEffect]? {
+  private func measured(
+    references: Set<String> = [], isInterrupted: () -> Bool = { false },
+    answer: @escaping (MeasureRequest) -> ProcessOutcome = answer
+  ) throws -> (effects: [RepeatEffect], failures: [CellKey: String])? {
     try RepeatEffects(
       [Self.planned], .full, seed: 1, startup: 0.01, spin: Spin(roundsPerMicrosecond: 1),
-      launch: { request, _ in
-        Self.answer(request)
-      }
+      references: references, launch: { request, _ in answer(request) }
     ).measure(isInterrupted: isInterrupted) { done, total, _ in #expect(done < total) }
   }
 
   @Test func aSubjectWhoseFirstRepeatIsDearFails() throws {
-    let effects = try #require(try effects())
+    let effects = try #require(try measured()).effects
     #expect(effects.map(\.cell.arm.subject) == ["steady", "dear"])
     #expect(effects.map(\.repeats) == [2, 2])
     #expect(effects.map { $0.isSurelyTooLarge(among: effects.count) } == [false, true])
@@ -48,6 +49,24 @@ struct RepeatEffectsTests {
   }
 
   @Test func anInterruptHasNoResult() throws {
-    #expect(try effects(isInterrupted: { true }) == nil)
+    #expect(try measured(isInterrupted: { true }) == nil)
+  }
+
+  /// A process that hangs costs its time limit, so the cell of a reference that has failed once is left alone.
+  @Test func aReferenceThatFailsIsLeftOut() throws {
+    for round in 0..<3 {
+      var asked = 0
+      func hanging(_ request: MeasureRequest) -> ProcessOutcome {
+        guard request.subject == "dear" else { return Self.answer(request) }
+        asked += 1
+        guard asked > round else { return Self.answer(request) }
+        return ProcessOutcome(ending: .timedOut, lines: [], lastWords: nil, nanoseconds: 1)
+      }
+      let (effects, failures) = try #require(try measured(references: ["dear"], answer: hanging))
+      #expect(effects.map(\.cell.arm.subject) == ["steady"] && asked == round + 1)
+      #expect(failures.map(\.key.arm.subject) == ["dear"])
+      asked = 0
+      #expect(throws: Complaint.self) { try measured(answer: hanging) }
+    }
   }
 }

@@ -50,7 +50,7 @@ import Testing
   @Test(arguments: backends) func aGuestKeepsNoFork(_ backend: TestBackend) throws {
     try backend.withBackend(workers: 2) { backend in
       let forks = Monitor(0)
-      backend.join({ Self.nest(5, { forks.with { $0 += 1 } }) { #expect(forks.wait(until: { $0 == 5 })) } }, {})
+      backend.run { join({ Self.nest(5, { forks.with { $0 += 1 } }) { #expect(forks.wait(until: { $0 == 5 })) } }, {}) }
       #expect(forks.value == 5)
     }
   }
@@ -61,9 +61,11 @@ import Testing
       let here = pthread_self()
       let elsewhere = Counter()
       for _ in 0..<200 {
-        backend.join(
-          { Self.nest(5, { if pthread_equal(pthread_self(), here) == 0 { elsewhere.increment() } }) {} },
-          { if pthread_equal(pthread_self(), here) == 0 { elsewhere.increment() } })
+        backend.run {
+          join(
+            { Self.nest(5, { if pthread_equal(pthread_self(), here) == 0 { elsewhere.increment() } }) {} },
+            { if pthread_equal(pthread_self(), here) == 0 { elsewhere.increment() } })
+        }
       }
       #expect(elsewhere.value == 0)
     }
@@ -78,7 +80,7 @@ import Testing
         queue.addOperation {
           for _ in 0..<scopes {
             Self.nest(5, { ran.increment() }) {
-              other.join({ Self.nest(2, { ran.increment() }) {} }, { ran.increment() })
+              other.run { join({ Self.nest(2, { ran.increment() }) {} }, { ran.increment() }) }
             }
           }
         }
@@ -101,11 +103,13 @@ import Testing
             {
               join(
                 {
-                  other.join(
-                    {
-                      inside.open()
-                      #expect(forked.pass())
-                    }, {})
+                  other.run {
+                    join(
+                      {
+                        inside.open()
+                        #expect(forked.pass())
+                      }, {})
+                  }
                 }, { forked.open() })
             }, {})
         }
@@ -167,7 +171,7 @@ import Testing
   }
 
   /// A backend of this library that runs nothing, and whose lists outlive it.
-  private final class Hoarder: SupervisedBackend {
+  private final class Hoarder: SupervisedBackend, ForkHost {
     let name = "hoarder"
     let workerCount = 2
     let lists: Mutex<[Job]>
@@ -175,7 +179,7 @@ import Testing
 
     init() {
       lists = Mutex([])
-      forkHome = ForkHome(self, pool: self)
+      forkHome = ForkHome(self, host: self)
     }
 
     func submit(_ job: Job) { lists.withLock { $0.append(job) } }
@@ -199,7 +203,7 @@ import Testing
     var reused = 0
     for _ in 0..<1_000 where reused < 10 {
       let backend = Hoarder()
-      backend.join({}, {})
+      backend.run { join({}, {}) }
       if !addresses.insert(ObjectIdentifier(backend)).inserted { reused += 1 }
       let taken = backend.lists.withLock { jobs in
         defer { jobs = [] }

@@ -120,8 +120,10 @@ public struct ForkTree: Sendable {
       return try join(
         { () throws(Failure) -> UInt64 in try grow(left) }, { () throws(Failure) -> UInt64 in try grow(right) })
     }
-    return try backends[backendChoice].join(
-      { () throws(Failure) -> UInt64 in try grow(left) }, { () throws(Failure) -> UInt64 in try grow(right) })
+    return try backends[backendChoice].run { () throws(Failure) in
+      try join(
+        { () throws(Failure) -> UInt64 in try grow(left) }, { () throws(Failure) -> UInt64 in try grow(right) })
+    }
   }
 }
 

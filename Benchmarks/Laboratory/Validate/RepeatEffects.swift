@@ -9,15 +9,19 @@ struct RepeatEffects {
   let scenarios: [PlannedScenario]
   let plan: Plan
   let spin: Spin
+  /// Subjects that may fail, as they may in a run: a cell of theirs that fails is left out.
+  let references: Set<String>
   /// Starts the process of a request.
   let launch: (MeasureRequest, _ timeout: Double) -> ProcessOutcome
 
   init(
     _ scenarios: [PlannedScenario], _ effort: Effort, seed: UInt64, startup: Double, spin: Spin,
+    references: Set<String> = [],
     launch: @escaping (MeasureRequest, _ timeout: Double) -> ProcessOutcome
   ) {
     self.scenarios = scenarios
     self.spin = spin
+    self.references = references
     self.launch = launch
     plan = Plan(scenarios: scenarios, effort: effort, seed: seed, startup: startup)
   }
@@ -30,10 +34,26 @@ struct RepeatEffects {
     }
   }
 
-  /// Throws the reason when a process gives no number. Nil when `isInterrupted` becomes true.
+  /// Throws the reason when a process gives no number, unless its subject is a reference. Nil when `isInterrupted` becomes true.
+  /// - Returns: the effects, and the cells of references that failed, with the reason of each.
   func measure(
     isInterrupted: () -> Bool, showProgress progress: (_ done: Int, _ total: Int, _ cell: CellKey) -> Void
-  ) throws -> [RepeatEffect]? {
+  ) throws -> (effects: [RepeatEffect], failures: [CellKey: String])? {
+    var failures: [CellKey: String] = [:]
+    func answer(_ cell: CellKey, _ mode: MeasureRequest.Mode, _ step: Plan.Step, place: Int? = nil) throws
+      -> [ResultLine]
+    {
+      let request = MeasureRequest(cell: cell, mode: mode, seed: plan.seed, spin: spin, place: place)
+      let outcome = launch(request, 6 * plan.timeout(step))
+      // What a process says in which the run stood still is nobody's. The median of a calibration bears one such stretch.
+      if outcome.stoodStill > 0, case .time = mode { return [] }
+      guard let failure = outcome.failure(mode) else { return outcome.results }
+      guard references.contains(cell.arm.subject) else {
+        throw Complaint(.software, "no number for \(cell): \(failure)")
+      }
+      failures[cell] = failure
+      return []
+    }
     var repeats: [CellKey: Int] = [:]
     var varying: Set<CellKey> = []
     for planned in scenarios {
@@ -51,7 +71,7 @@ struct RepeatEffects {
     var answers: [CellKey: [[ResultLine]]] = [:]
     let cells = scenarios.flatMap { planned in planned.cells.filter(varying.contains).map { (planned, $0) } }
     for round in 0..<RepeatEffect.processes {
-      for (index, (planned, cell)) in cells.enumerated() {
+      for (index, (planned, cell)) in cells.enumerated() where failures[cell] == nil {
         if isInterrupted() { return nil }
         progress(round * cells.count + index, RepeatEffect.processes * cells.count, cell)
         // Where a repeat takes long there is no lead-in, and one pair of values is enough.
@@ -62,17 +82,7 @@ struct RepeatEffects {
         answers[cell, default: []].append(try answer(cell, mode, .time(cell, block: round + 1), place: round))
       }
     }
-    return cells.map { RepeatEffect($1, repeats: repeats[$1]!, answers[$1]!) }.filter(\.isMeasured)
-  }
-
-  private func answer(_ cell: CellKey, _ mode: MeasureRequest.Mode, _ step: Plan.Step, place: Int? = nil) throws
-    -> [ResultLine]
-  {
-    let request = MeasureRequest(cell: cell, mode: mode, seed: plan.seed, spin: spin, place: place)
-    let outcome = launch(request, 6 * plan.timeout(step))
-    // What a process says in which the run stood still is nobody's. The median of a calibration bears one such stretch.
-    if outcome.stoodStill > 0, case .time = mode { return [] }
-    if let failure = outcome.failure(mode) { throw Complaint(.software, "no number for \(cell): \(failure)") }
-    return outcome.results
+    let measured = cells.map(\.1).filter { failures[$0] == nil }
+    return (measured.map { RepeatEffect($0, repeats: repeats[$0]!, answers[$0]!) }.filter(\.isMeasured), failures)
   }
 }

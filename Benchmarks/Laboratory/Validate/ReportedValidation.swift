@@ -57,6 +57,7 @@ struct ReportedValidation {
     let suite = suite
     let repeats = RepeatEffects(
       repeated, .full, seed: plan.seed, startup: plan.startup, spin: spin,
+      references: Set(suite.subjects.filter(\.isReference).map(\.name)),
       launch: { suite.launch($0, environment: [:], timeout: $1) })
     progress.say(
       "\(Count.of(plan.steps.count, "process")), about \(Progress.duration(plan.estimatedSeconds)); "
@@ -122,10 +123,13 @@ struct ReportedValidation {
         done: done, total: total, what: "repeats: \(cell)",
         secondsLeft: taken / Double(max(1, done)) * Double(total - done))
     }
-    guard let effects = try repeats.measure(isInterrupted: { Interrupt.isRequested }, showProgress: show) else {
+    guard let (effects, failures) = try repeats.measure(isInterrupted: { Interrupt.isRequested }, showProgress: show)
+    else {
       destination.discard()
       throw ExitCode(128 + SIGINT)
     }
+    // As in a run: a reference that fails has a line, and fails nothing.
+    for (cell, failure) in failures { progress.say("no number for \(cell): \(failure)") }
     return effects
   }
 

@@ -14,25 +14,10 @@ package protocol SupervisedBackend: Backend {
   func countBegun()
   func countEnded()
 
-  // Forks. `Forking/README.md` says when what is called.
-
-  /// An outermost join begins on the calling thread. Traps when the backend has been shut down, and in a forked child.
-  /// - Returns: whether the thread is a guest: none of the backend's. A guest counts as a thread that runs.
-  func beginForks() -> Bool
-  /// Counts one guest more, or one less.
-  func countGuest(_ change: Int)
-  /// How many threads more could run jobs at this instant.
-  var idlePlaces: Int { get }
   /// The backend as forks know it: one object for the backend's whole life.
   var forkHome: ForkHome! { get }
   /// Whether forks of the backend's operations run on the backend. If not, they run on the default backend.
   var runsForks: Bool { get }
-  /// Takes the ticket of a fork, as `submit` takes a job.
-  /// - Parameter wakes: whether a sleeping thread is woken at once. If not, the monitor looks soon.
-  /// - Returns: false when the backend takes no jobs from outside any more: the ticket was not taken.
-  func show(_ ticket: Job, wakes: Bool) -> Bool
-  /// Wakes a thread for a ticket that was shown without waking any.
-  func wakeForForks()
 }
 
 extension SupervisedBackend {

@@ -18,23 +18,13 @@ extension RandomAccessCollection where Self: Sendable {
   ///
   /// Traps when the pool has been shut down.
   ///
-  /// - Parameters:
-  ///   - backend: whose threads help; nil for those of the present operation's backend, or else of the default one.
-  ///   - body: called with each element.
-  @available(*, noasync, message: "blocks the thread; await the asynchronous method of this name")
+  /// - Parameter body: called with each element.
+  @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
   @inlinable @inline(__always)
   public func concurrentForEach<Failure: Error>(
-    on backend: (any Backend)? = nil, _ body: @Sendable (Element) throws(Failure) -> Void
-  ) throws(Failure) {
-    try visitElements(on: backend, body)
-  }
-
-  @inlinable @inline(__always)
-  func visitElements<Failure: Error>(
-    on backend: (any Backend)?, _ body: (Element) throws(Failure) -> Void
+    _ body: @Sendable (Element) throws(Failure) -> Void
   ) throws(Failure) {
     let error = loopOverElements(
-      on: backend,
       { lower, upper, memory in
         guard let elements = memory?.assumingMemoryBound(to: Element.self) else { return nil }
         for index in lower..<upper {
@@ -60,14 +50,14 @@ extension RandomAccessCollection where Self: Sendable {
   ///   - run: gets the elements' memory, when they lie side by side.
   ///   - elsewhere: gets a pointer to the collection, when they do not.
   @inlinable
-  func loopOverElements(on backend: (any Backend)?, _ run: LoopChunk, elsewhere: LoopChunk) -> (any Error)? {
+  func loopOverElements(_ run: LoopChunk, elsewhere: LoopChunk) -> (any Error)? {
     let count = count
     let whole = withContiguousStorageIfAvailable {
-      runLoop(on: backend, count, memory: UnsafeMutableRawPointer(mutating: $0.baseAddress), run)
+      runLoop(count, memory: UnsafeMutableRawPointer(mutating: $0.baseAddress), run)
     }
     if let whole { return whole }
     return withUnsafePointer(to: self) {
-      runLoop(on: backend, count, memory: UnsafeMutableRawPointer(mutating: $0), elsewhere)
+      runLoop(count, memory: UnsafeMutableRawPointer(mutating: $0), elsewhere)
     }
   }
 
@@ -88,33 +78,31 @@ extension RandomAccessCollection where Self: Sendable {
   ///
   /// Traps when the pool has been shut down.
   ///
-  /// - Parameters:
-  ///   - backend: whose threads help; nil for those of the present operation's backend, or else of the default one.
-  ///   - transform: called with each element.
-  @available(*, noasync, message: "blocks the thread; await the asynchronous method of this name")
+  /// - Parameter transform: called with each element.
+  @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
   @inlinable @inline(__always)
   public func concurrentMap<Result: Sendable, Failure: Error>(
-    on backend: (any Backend)? = nil, _ transform: @Sendable (Element) throws(Failure) -> Result
+    _ transform: @Sendable (Element) throws(Failure) -> Result
   ) throws(Failure) -> [Result] {
-    try mapElements(on: backend, transform)
+    try mapElements(transform)
   }
 
   /// Returns what a function returns for each element, when that is not `Sendable`: the function gives it away. Everything else is as
   /// for the other method of this name.
-  @available(*, noasync, message: "blocks the thread; await the asynchronous method of this name")
+  @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
   @inlinable @inline(__always)
   public func concurrentMap<Result, Failure: Error>(
-    on backend: (any Backend)? = nil, _ transform: @Sendable (Element) throws(Failure) -> sending Result
+    _ transform: @Sendable (Element) throws(Failure) -> sending Result
   ) throws(Failure) -> [Result] {
-    try mapElements(on: backend, transform)
+    try mapElements(transform)
   }
 
   @inlinable @inline(__always)
   func mapElements<Result, Failure: Error>(
-    on backend: (any Backend)?, _ transform: (Element) throws(Failure) -> Result
+    _ transform: (Element) throws(Failure) -> Result
   ) throws(Failure) -> [Result] {
     let (results, error) = fillArray(
-      of: Result.self, on: backend,
+      of: Result.self,
       { lower, upper, memory in
         guard let memory = memory?.assumingMemoryBound(to: MapMemory<Element, Result>.self).pointee else { return nil }
         for index in lower..<upper {
@@ -147,7 +135,7 @@ extension RandomAccessCollection where Self: Sendable {
   ///   - elsewhere: gets a pointer to pointers to the collection and to the results, when they do not.
   @inlinable
   func fillArray<Result>(
-    of _: Result.Type, on backend: (any Backend)?, _ run: LoopChunk, elsewhere: LoopChunk
+    of _: Result.Type, _ run: LoopChunk, elsewhere: LoopChunk
   ) -> ([Result], (any Error)?) {
     let count = count
     if count == 0 { return ([], nil) }
@@ -159,7 +147,7 @@ extension RandomAccessCollection where Self: Sendable {
         guard let base = elements.baseAddress else { return nil }
         var memory = MapMemory(elements: base, results: results)
         return withUnsafeMutablePointer(to: &memory) {
-          runLoop(on: backend, count, memory: $0, undo: undo, run)
+          runLoop(count, memory: $0, undo: undo, run)
         }
       }
       error =
@@ -167,7 +155,7 @@ extension RandomAccessCollection where Self: Sendable {
         ?? withUnsafePointer(to: self) { elements in
           var memory = MapMemory(elements: elements, results: results)
           return withUnsafeMutablePointer(to: &memory) {
-            runLoop(on: backend, count, memory: $0, undo: undo, elsewhere)
+            runLoop(count, memory: $0, undo: undo, elsewhere)
           }
         }
       initialized = error == nil ? count : 0

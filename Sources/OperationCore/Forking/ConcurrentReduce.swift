@@ -25,26 +25,15 @@ extension RandomAccessCollection where Self: Sendable {
   ///
   /// - Parameters:
   ///   - initialResult: what each block begins with.
-  ///   - backend: whose threads help; nil for those of the present operation's backend, or else of the default one.
   ///   - nextPartialResult: adds an element to what came before it in its block.
   ///   - combine: combines the results of two neighbouring parts.
-  @available(*, noasync, message: "blocks the thread; await the asynchronous method of this name")
+  @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
   @inlinable @inline(__always)
   public func concurrentReduce<Result: Sendable, Failure: Error>(
-    _ initialResult: Result, on backend: (any Backend)? = nil,
-    _ nextPartialResult: @Sendable (Result, Element) throws(Failure) -> Result,
+    _ initialResult: Result, _ nextPartialResult: @Sendable (Result, Element) throws(Failure) -> Result,
     combine: @Sendable (Result, Result) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try reduceElements(initialResult, on: backend, nextPartialResult, combine)
-  }
-
-  @inlinable @inline(__always)
-  func reduceElements<Result: Sendable, Failure: Error>(
-    _ initialResult: Result, on backend: (any Backend)?,
-    _ nextPartialResult: (Result, Element) throws(Failure) -> Result,
-    _ combine: @Sendable (Result, Result) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    let scope = ForkScope(on: backend)
+    let scope = ForkScope()
     defer { scope?.end() }
     let (results, error) = withUnsafePointer(to: initialResult) { initialResult in
       reduceBlocks(
@@ -111,14 +100,14 @@ extension RandomAccessCollection where Self: Sendable {
       let whole = withContiguousStorageIfAvailable { elements -> (any Error)? in
         guard let base = elements.baseAddress else { return nil }
         var memory = ReductionMemory(elements: base, results: results, initialResult: initialResult, blocks: blocks)
-        return withUnsafeMutablePointer(to: &memory) { runLoop(on: nil, blocks.count, memory: $0, undo: undo, run) }
+        return withUnsafeMutablePointer(to: &memory) { runLoop(blocks.count, memory: $0, undo: undo, run) }
       }
       error =
         whole
         ?? withUnsafePointer(to: self) { base in
           var memory = ReductionMemory(elements: base, results: results, initialResult: initialResult, blocks: blocks)
           return withUnsafeMutablePointer(to: &memory) {
-            runLoop(on: nil, blocks.count, memory: $0, undo: undo, elsewhere)
+            runLoop(blocks.count, memory: $0, undo: undo, elsewhere)
           }
         }
       initialized = error == nil ? blocks.count : 0
@@ -133,19 +122,17 @@ extension RandomAccessCollection where Self: Sendable {
   /// print(sum)
   /// ```
   ///
-  /// Everything else is as for `concurrentReduce(_:on:_:combine:)`: the result is the same with any number of threads.
+  /// Everything else is as for `concurrentReduce(_:_:combine:)`: the result is the same with any number of threads.
   ///
   /// - Parameters:
   ///   - initialResult: what each block begins with, as 0 for a sum.
-  ///   - backend: whose threads help; nil for those of the present operation's backend, or else of the default one.
   ///   - combine: combines two neighbouring values.
-  @available(*, noasync, message: "blocks the thread; await the asynchronous method of this name")
+  @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
   @inlinable @inline(__always)
   public func concurrentReduce<Failure: Error>(
-    _ initialResult: Element, on backend: (any Backend)? = nil,
-    _ combine: @Sendable (Element, Element) throws(Failure) -> Element
+    _ initialResult: Element, _ combine: @Sendable (Element, Element) throws(Failure) -> Element
   ) throws(Failure) -> Element where Element: Sendable {
-    try reduceElements(initialResult, on: backend, combine, combine)
+    try concurrentReduce(initialResult, combine, combine: combine)
   }
 }
 
@@ -196,7 +183,7 @@ func combineNeighbours<Result: Sendable, Failure: Error>(
   var results = results
   while results.count > 1 {
     let values = results
-    results = try (0..<(values.count + 1) / 2).mapElements(on: nil) { (pair: Int) throws(Failure) -> Result in
+    results = try (0..<(values.count + 1) / 2).mapElements { (pair: Int) throws(Failure) -> Result in
       let first = 2 * pair
       return first + 1 < values.count ? try combine(values[first], values[first + 1]) : values[first]
     }

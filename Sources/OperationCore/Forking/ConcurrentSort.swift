@@ -21,24 +21,13 @@ extension MutableCollection where Self: RandomAccessCollection, Element: Sendabl
   ///
   /// Traps when the pool has been shut down.
   ///
-  /// - Parameters:
-  ///   - backend: whose threads help; nil for those of the present operation's backend, or else of the default one.
-  ///   - areInIncreasingOrder: whether its first argument comes before its second one: a strict weak order, as for `sort(by:)`.
-  @available(*, noasync, message: "blocks the thread; await the asynchronous method of this name")
+  /// - Parameter areInIncreasingOrder: whether its first argument comes before its second one: a strict weak order, as for `sort(by:)`.
+  @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
   @inlinable @inline(__always)
   public mutating func concurrentSort<Failure: Error>(
-    on backend: (any Backend)? = nil,
     by areInIncreasingOrder: @Sendable (Element, Element) throws(Failure) -> Bool
   ) throws(Failure) {
-    try sortInPlace(on: backend, areInIncreasingOrder)
-  }
-
-  @inlinable @inline(__always)
-  mutating func sortInPlace<Failure: Error>(
-    on backend: (any Backend)?, _ areInIncreasingOrder: (Element, Element) throws(Failure) -> Bool
-  ) throws(Failure) {
     let error = sortInMemory(
-      on: backend,
       sortLeaf: { lower, upper, intoBuffer, memory in
         let (source, target) = SortMemory<Element>.at(memory).leaf(lower, intoBuffer: intoBuffer)
         return insertionSort(source, target, upper - lower, areInIncreasingOrder)
@@ -60,16 +49,14 @@ extension MutableCollection where Self: RandomAccessCollection, Element: Sendabl
   /// Sorts with functions that touch elements, and that capture the user's function alone: as for `runLoop`, the compiler then makes
   /// that one a part of their loops.
   @inlinable
-  mutating func sortInMemory(
-    on backend: (any Backend)?, sortLeaf: SortLeaf, merge: MergeRuns, isLess: ComparePlaces
-  ) -> (any Error)? {
+  mutating func sortInMemory(sortLeaf: SortLeaf, merge: MergeRuns, isLess: ComparePlaces) -> (any Error)? {
     let whole = withContiguousMutableStorageIfAvailable {
-      sortElements($0, on: backend, sortLeaf: sortLeaf, merge: merge, isLess: isLess)
+      sortElements($0, sortLeaf: sortLeaf, merge: merge, isLess: isLess)
     }
     if let whole { return whole }
     var copy = ContiguousArray(self)
     let error = copy.withUnsafeMutableBufferPointer {
-      sortElements($0, on: backend, sortLeaf: sortLeaf, merge: merge, isLess: isLess)
+      sortElements($0, sortLeaf: sortLeaf, merge: merge, isLess: isLess)
     }
     for (place, element) in zip(indices, copy) { self[place] = element }
     return error
@@ -86,15 +73,10 @@ extension MutableCollection where Self: RandomAccessCollection, Element: Sendabl
   /// print(numbers)
   /// ```
   ///
-  /// Everything else is as for `concurrentSort(on:by:)`.
-  ///
-  /// - Parameter backend: whose threads help; nil for those of the present operation's backend, or else of the default one.
-  @available(*, noasync, message: "blocks the thread; await the asynchronous method of this name")
+  /// Order, errors and cost are those of `concurrentSort(by:)`.
+  @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
   @inlinable @inline(__always)
-  public mutating func concurrentSort(on backend: (any Backend)? = nil) { sortAscending(on: backend) }
-
-  @inlinable @inline(__always)
-  mutating func sortAscending(on backend: (any Backend)?) { sortInPlace(on: backend) { $0 < $1 } }
+  public mutating func concurrentSort() { concurrentSort { $0 < $1 } }
 }
 
 /// Two sorted runs that are being merged. The numbers are places in the elements or in the buffer; the runs lie in one of the two,
@@ -158,7 +140,7 @@ struct SortMemory<Element> {
 
 @inlinable
 func sortElements<Element>(
-  _ memory: UnsafeMutableBufferPointer<Element>, on backend: (any Backend)?, sortLeaf: SortLeaf, merge: MergeRuns,
+  _ memory: UnsafeMutableBufferPointer<Element>, sortLeaf: SortLeaf, merge: MergeRuns,
   isLess: ComparePlaces
 ) -> (any Error)? {
   guard let elements = memory.baseAddress, memory.count > 1 else { return nil }
@@ -173,7 +155,7 @@ func sortElements<Element>(
     }
     if order.isOrdered || order.error != nil { return order.error }
     return sortInParts(
-      count, on: backend, memory: places, sortLeaf: sortLeaf, merge: merge, isLess: isLess,
+      count, memory: places, sortLeaf: sortLeaf, merge: merge, isLess: isLess,
       move: { from, count, to, intoBuffer in
         let (source, target) = SortMemory<Element>.at(places).merge(intoBuffer: intoBuffer)
         (target + to).moveInitialize(from: source + from, count: count)
@@ -281,10 +263,10 @@ private let leastSplitMerge = 64
 ///   - move: moves elements into the buffer, or back.
 @usableFromInline
 func sortInParts(
-  _ count: Int, on backend: (any Backend)?, memory: UnsafeMutableRawPointer, sortLeaf: SortLeaf, merge: MergeRuns,
+  _ count: Int, memory: UnsafeMutableRawPointer, sortLeaf: SortLeaf, merge: MergeRuns,
   isLess: ComparePlaces, move: (_ from: Int, _ count: Int, _ to: Int, _ intoBuffer: Bool) -> Void
 ) -> (any Error)? {
-  let scope = count > leafLength || backend != nil ? ForkScope(on: backend) : nil
+  let scope = count > leafLength ? ForkScope() : nil
   defer { scope?.end() }
   var state = SortState()
   return withUnsafeMutablePointer(to: &state) { state in

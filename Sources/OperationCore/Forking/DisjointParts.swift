@@ -28,7 +28,7 @@ extension MutableSpan where Element: Sendable {
   ///   - first: runs on the calling thread, with the elements before `index`.
   ///   - second: runs there too, or on another thread, with the elements from `index` on. There they count from 0.
   /// - Returns: what `first` and `second` returned.
-  @available(*, noasync, message: "blocks the thread; use the span in a body of an asynchronous join")
+  @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
   @inlinable @inline(__always)
   @discardableResult
   public mutating func join<First, Second, Failure: Error>(
@@ -70,26 +70,16 @@ extension MutableSpan where Element: Sendable {
   ///
   /// - Parameters:
   ///   - size: the number of elements of each chunk. The last one may be shorter.
-  ///   - backend: whose threads help; nil for those of the present operation's backend, or else of the default one.
   ///   - body: called with the number of each chunk, from 0 on, and its elements, which count from 0.
-  @available(*, noasync, message: "blocks the thread; await the method of this name of the array")
+  @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
   @inlinable @inline(__always)
   public mutating func concurrentForEachChunk<Failure: Error>(
-    ofCount size: Int, on backend: (any Backend)? = nil,
-    _ body: @Sendable (_ number: Int, _ chunk: inout MutableSpan<Element>) throws(Failure) -> Void
-  ) throws(Failure) {
-    try visitChunks(ofCount: size, on: backend, body)
-  }
-
-  @inlinable @inline(__always)
-  mutating func visitChunks<Failure: Error>(
-    ofCount size: Int, on backend: (any Backend)?,
-    _ body: (_ number: Int, _ chunk: inout MutableSpan<Element>) throws(Failure) -> Void
+    ofCount size: Int, _ body: @Sendable (_ number: Int, _ chunk: inout MutableSpan<Element>) throws(Failure) -> Void
   ) throws(Failure) {
     if size < 1 { forkMisuse("a span was cut into chunks of \(size) elements") }
     let count = count
     let error = withUnsafeMutableBufferPointer { elements in
-      runLoop(on: backend, count / size + (count % size == 0 ? 0 : 1), memory: nil) { lower, upper, _ in
+      runLoop(count / size + (count % size == 0 ? 0 : 1), memory: nil) { lower, upper, _ in
         for number in lower..<upper {
           let start = number * size
           var chunk = MutableSpan(_unsafeElements: elements[start..<start + min(size, count - start)])
@@ -115,15 +105,13 @@ extension MutableSpan where Element: Sendable {
   ///
   /// *Cost*: O(`count`) calls, without an allocation. Traps when the pool has been shut down.
   ///
-  /// - Parameters:
-  ///   - backend: whose threads help; nil for those of the present operation's backend, or else of the default one.
-  ///   - body: called with each element.
-  @available(*, noasync, message: "blocks the thread; use the span in a body of an asynchronous join")
+  /// - Parameter body: called with each element.
+  @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
   @inlinable @inline(__always)
   public mutating func concurrentForEach<Failure: Error>(
-    on backend: (any Backend)? = nil, _ body: @Sendable (inout Element) throws(Failure) -> Void
+    _ body: @Sendable (inout Element) throws(Failure) -> Void
   ) throws(Failure) {
-    let error = visitMemory(on: backend) { lower, upper, memory in
+    let error = visitMemory { lower, upper, memory in
       guard let elements = memory?.assumingMemoryBound(to: Element.self) else { return nil }
       for index in lower..<upper {
         do throws(Failure) { try body(&elements[index]) } catch { return LoopFailure(index: index, error: error) }
@@ -134,8 +122,8 @@ extension MutableSpan where Element: Sendable {
   }
 
   @inlinable
-  mutating func visitMemory(on backend: (any Backend)?, _ run: LoopChunk) -> (any Error)? {
-    withUnsafeMutableBufferPointer { runLoop(on: backend, $0.count, memory: $0.baseAddress, run) }
+  mutating func visitMemory(_ run: LoopChunk) -> (any Error)? {
+    withUnsafeMutableBufferPointer { runLoop($0.count, memory: $0.baseAddress, run) }
   }
 }
 
@@ -153,15 +141,13 @@ extension Array where Element: Sendable {
   ///
   /// - Parameters:
   ///   - size: the number of elements of each chunk. The last one may be shorter.
-  ///   - backend: whose threads help; nil for those of the present operation's backend, or else of the default one.
   ///   - body: called with the number of each chunk, from 0 on, and its elements, which count from 0.
-  @available(*, noasync, message: "blocks the thread; await the asynchronous method of this name")
+  @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
   @inlinable @inline(__always)
   public mutating func concurrentForEachChunk<Failure: Error>(
-    ofCount size: Int, on backend: (any Backend)? = nil,
-    _ body: @Sendable (_ number: Int, _ chunk: inout MutableSpan<Element>) throws(Failure) -> Void
+    ofCount size: Int, _ body: @Sendable (_ number: Int, _ chunk: inout MutableSpan<Element>) throws(Failure) -> Void
   ) throws(Failure) {
     var span = mutableSpan
-    try span.visitChunks(ofCount: size, on: backend, body)
+    try span.concurrentForEachChunk(ofCount: size, body)
   }
 }

@@ -52,7 +52,10 @@ extension ForkList {
       } else if driven == nil, cplatform_ticks() &- start < Self.spinTime {
         cplatform_yield()
       } else {
-        if let driven { return driven.wait(until: { self.isDone(fork) }) }
+        if let driven {
+          ThreadDebts.pay()
+          return driven.wait(until: { self.isDone(fork) })
+        }
         return sleep(until: fork)
       }
     }
@@ -96,9 +99,8 @@ extension ForkList {
     }
   }
 
-  /// Runs a body that blocks the thread. Others may take its place, and its forks.
+  /// Runs a body that blocks the thread. Others may take its place, and its forks, which all are shown.
   func whileBlocked(_ body: () -> Void) {
-    showAll()
     let task = self.task
     task.countGuest(-1)
     if let host = task.host {

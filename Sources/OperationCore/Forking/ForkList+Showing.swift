@@ -41,7 +41,7 @@ extension ForkList {
     // A thief may have asked for more meanwhile.
     _ = cplatform_state_replace(
       &memory.pointee.wanted, cplatform_forks_later.rawValue, cplatform_forks_enough.rawValue)
-    task.home?._withUnsafeGuaranteedRef { $0.supervised?.wakeForForks() }
+    task.home?._withUnsafeGuaranteedRef { $0.host?.wakeForForks() }
   }
 
   /// Looks at the clock again after some further forks.
@@ -68,7 +68,7 @@ extension ForkList {
   /// Runs a body of the owner that shows forks. On a backend of a user's nobody else shows forks, and `submit` is the user's code:
   /// that code runs without a lock.
   private func guarding(_ home: ForkHome, _ body: () -> Void) {
-    if home.supervised == nil { body() } else { lock.withLock(body) }
+    if home.host == nil { body() } else { lock.withLock(body) }
   }
 
   /// Called as `guarding` calls. Shows private forks, the oldest first: the oldest has the most work behind it.
@@ -171,7 +171,7 @@ extension ForkList {
   /// shown keep their level: `submit` is the user's code.
   private func levelChanged(_ launch: UnsafeMutablePointer<LaunchFrame>?) {
     task.level = Self.level(of: launch, in: task)
-    guard let home = task.home?._withUnsafeGuaranteedRef({ $0 }), home.supervised != nil else { return }
+    guard let home = task.home?._withUnsafeGuaranteedRef({ $0 }), home.host != nil else { return }
     for slot in 0..<ForkSlot.count where tickets[slot].level < task.level {
       guard let fork = ForkSlot(memory, slot).now.fork(of: memory), fork.pointee.scope == memory.pointee.scope,
         tickets[slot].isOf(home), replaceTicket(of: slot, holdingFork: true)

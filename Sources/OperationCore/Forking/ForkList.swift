@@ -38,7 +38,7 @@ final class ForkList: @unchecked Sendable {
 
     /// Counts the thread as a guest that runs, or as one that does not.
     func countGuest(_ change: Int) {
-      if isGuest { home?._withUnsafeGuaranteedRef { $0.supervised?.countGuest(change) } }
+      if isGuest { home?._withUnsafeGuaranteedRef { $0.host?.countGuest(change) } }
     }
 
     /// The backend of the task, when that backend decides which of its threads goes on.
@@ -230,7 +230,7 @@ final class ForkList: @unchecked Sendable {
       self.task = task
       // Under the lock: a thread that changes the level changes it before it looks at the lists.
       self.task.level = Self.level(of: launch, in: task)
-      pool = task.isAlone ? nil : task.home?._withUnsafeGuaranteedRef { $0.pool }
+      pool = task.isAlone ? nil : task.home?._withUnsafeGuaranteedRef { $0.host.map(ObjectIdentifier.init) }
       cplatform_forks_set_private(memory, memory.pointee.next)
       memory.pointee.launch = UnsafeMutableRawPointer(launch)
       memory.pointee.scope = scope
@@ -244,7 +244,7 @@ final class ForkList: @unchecked Sendable {
   func leave(_ outer: Surroundings) {
     lock.withLock {
       task = outer.task
-      pool = task.isAlone ? nil : task.home?._withUnsafeGuaranteedRef { $0.pool }
+      pool = task.isAlone ? nil : task.home?._withUnsafeGuaranteedRef { $0.host.map(ObjectIdentifier.init) }
       cplatform_forks_set_private(memory, outer.firstPrivate)
       memory.pointee.launch = outer.launch
       memory.pointee.scope = outer.scope

@@ -13,7 +13,7 @@ struct ForkScope {
   ///   - level: of the forks; nil for that of the present operation.
   /// - Returns: nil when the thread cannot have forks now: its list is full, or there is no memory for one.
   @usableFromInline
-  init?(on backend: (any Backend)?, level: Int? = nil) {
+  init?(on backend: (any Backend)? = nil, level: Int? = nil) {
     let launch = LaunchFrame.current
     if let here = cplatform_forks_here(), here.pointee.launch == UnsafeMutableRawPointer(launch) {
       // A join of this launch found no place in the list, or names a backend.
@@ -36,7 +36,7 @@ struct ForkScope {
       task.home = Self.home(of: launch)
     }
     // Before any lock of the lists: in a forked child another thread of the parent may have held that lock.
-    task.isGuest = task.home?._withUnsafeGuaranteedRef { $0.supervised?.beginForks() } ?? false
+    task.isGuest = task.home?._withUnsafeGuaranteedRef { $0.host?.beginForks() } ?? false
     if cplatform_has_task() { task.maker = .passRetained(ForkMaker(home: task.home)) }
     guard let list = ForkList.take() else {
       task.end()

@@ -15,8 +15,8 @@ import CPlatform
 /// ```
 ///
 /// *Where*: inside an operation on a backend of this library the threads of that backend help. Anywhere else, as on the main
-/// thread or on a dispatch queue of the program's, the threads of the default backend help. `Backend.join(_:_:)` chooses the backend. `join` may be called
-/// anywhere but in asynchronous functions, and in forks as well.
+/// thread or on a dispatch queue of the program's, the threads of the default backend help. `Backend.run(_:)` chooses another
+/// backend, also for asynchronous functions: these call `join` in the body of `run`.
 ///
 /// *Errors*: when `first` throws, a fork that nobody took is dropped, and one that was taken is awaited. When both throw, the
 /// error of `first` is thrown.
@@ -35,7 +35,7 @@ import CPlatform
 ///   - first: runs on the calling thread.
 ///   - second: runs there too, or on another thread. So `second` may only use what is `Sendable`.
 /// - Returns: what `first` and `second` returned.
-@available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
+@available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
 @inlinable @inline(__always)
 @discardableResult
 public func join<First, Second: Sendable, Failure: Error>(
@@ -48,7 +48,7 @@ public func join<First, Second: Sendable, Failure: Error>(
 /// Runs two bodies that return nothing. Everything else is as for the other `join`.
 ///
 /// (A function of its own, so that the call has no result that a closure around the call could take for its own.)
-@available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
+@available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
 @inlinable @inline(__always)
 public func join<Failure: Error>(
   _ first: () throws(Failure) -> Void, _ second: @Sendable () throws(Failure) -> Void
@@ -58,7 +58,7 @@ public func join<Failure: Error>(
 
 /// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away. Everything else is as for the other
 /// `join`.
-@available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
+@available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
 @inlinable @inline(__always)
 @discardableResult
 public func join<First, Second, Failure: Error>(
@@ -70,7 +70,7 @@ public func join<First, Second, Failure: Error>(
 
 /// Runs two bodies whose results cannot be copied. Everything else is as for the other `join`.
 /// - Returns: the two results, which the caller takes out of the value.
-@available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
+@available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
 @inlinable @inline(__always)
 public func join<First: ~Copyable, Second: ~Copyable, Failure: Error>(
   _ first: () throws(Failure) -> First, _ second: @Sendable () throws(Failure) -> sending Second
@@ -144,7 +144,7 @@ func forkAndJoin<First: ~Copyable, Second: ~Copyable, Failure: Error>(
   _ body: () -> Void, _ outcome: UnsafeMutablePointer<ForkOutcome<Second, Failure>>,
   _ first: () throws(Failure) -> First, _ second: () throws(Failure) -> Second
 ) throws(Failure) -> Joined<First, Second> {
-  guard let fork = pushFork(body) else { return try joinInScope(on: nil, first, second) }
+  guard let fork = pushFork(body) else { return try joinInScope(first, second) }
   let firstResult: First
   do throws(Failure) {
     firstResult = try first()
@@ -162,67 +162,12 @@ func forkAndJoin<First: ~Copyable, Second: ~Copyable, Failure: Error>(
 /// An outermost join: the thread gets a list for its length.
 @inlinable @inline(never)
 func joinInScope<First: ~Copyable, Second: ~Copyable, Failure: Error>(
-  on backend: (any Backend)?,
   _ first: () throws(Failure) -> First, _ second: () throws(Failure) -> Second
 ) throws(Failure) -> Joined<First, Second> {
-  guard let scope = ForkScope(on: backend) else {
+  guard let scope = ForkScope() else {
     let firstResult = try first()
     return Joined(firstResult, try second())
   }
   defer { scope.end() }
   return try forkAndJoin(first, second)
-}
-
-extension Backend {
-  /// Runs two bodies, with this backend's threads to help.
-  ///
-  /// The calling thread runs `first`, whatever backend it belongs to. Joins inside of the two bodies are on this backend, too.
-  /// Everything else is as for the free function `join(_:_:)`.
-  ///
-  /// ```swift
-  /// let backend = ThreadPoolBackend(workers: 2)
-  /// let (left, right) = backend.join({ 1 + 1 }, { 2 + 2 })
-  /// print(left + right)
-  /// ```
-  @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
-  @inlinable
-  @discardableResult
-  public func join<First, Second: Sendable, Failure: Error>(
-    _ first: () throws(Failure) -> First, _ second: @Sendable () throws(Failure) -> Second
-  ) throws(Failure) -> (First, Second) {
-    let joined: Joined<First, Second> = try joinInScope(on: self, first, second)
-    return (joined.first, joined.second)
-  }
-
-  /// Runs two bodies that return nothing, with this backend's threads to help. Everything else is as for the other `join`.
-  @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
-  @inlinable
-  public func join<Failure: Error>(
-    _ first: () throws(Failure) -> Void, _ second: @Sendable () throws(Failure) -> Void
-  ) throws(Failure) {
-    let _: Joined<Void, Void> = try joinInScope(on: self, first, second)
-  }
-
-  /// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away. Everything else is as for the other
-  /// `join`.
-  @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
-  @inlinable
-  @discardableResult
-  public func join<First, Second, Failure: Error>(
-    _ first: () throws(Failure) -> First, _ second: @Sendable () throws(Failure) -> sending Second
-  ) throws(Failure) -> (First, Second) {
-    let joined: Joined<First, Second> = try joinInScope(on: self, first, second)
-    return (joined.first, joined.second)
-  }
-
-  /// Runs two bodies whose results cannot be copied, with this backend's threads to help. Everything else is as for the
-  /// other `join`.
-  /// - Returns: the two results, which the caller takes out of the value.
-  @available(*, noasync, message: "blocks the thread; call the asynchronous join, which takes the same bodies")
-  @inlinable
-  public func join<First: ~Copyable, Second: ~Copyable, Failure: Error>(
-    _ first: () throws(Failure) -> First, _ second: @Sendable () throws(Failure) -> sending Second
-  ) throws(Failure) -> Joined<First, Second> {
-    try joinInScope(on: self, first, second)
-  }
 }

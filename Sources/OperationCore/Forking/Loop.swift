@@ -160,7 +160,6 @@ typealias LoopChunk = (_ lower: Int, _ upper: Int, _ memory: UnsafeMutableRawPoi
 
 /// Runs all indices below `count`, in chunks, on the calling thread and on those of the backend that help.
 /// - Parameters:
-///   - backend: whose threads help; nil as for `join`.
 ///   - memory: what `run` gets. A closure that captures nothing but the user's function, where that one captures nothing either, is
 ///     a constant, and the compiler makes the user's function a part of the closure's loop. So all else that `run` needs comes in
 ///     this way.
@@ -169,11 +168,11 @@ typealias LoopChunk = (_ lower: Int, _ upper: Int, _ memory: UnsafeMutableRawPoi
 /// - Returns: the error of the lowest index that failed.
 @usableFromInline
 func runLoop(
-  on backend: (any Backend)?, _ count: Int, memory: UnsafeMutableRawPointer?, undo: (Int, Int) -> Void = { _, _ in },
+  _ count: Int, memory: UnsafeMutableRawPointer?, undo: (Int, Int) -> Void = { _, _ in },
   _ run: LoopChunk
 ) -> (any Error)? {
-  if count < 2, backend == nil { return count < 1 ? nil : run(0, count, memory)?.error }
-  let scope = ForkScope(on: backend)
+  if count < 2 { return count < 1 ? nil : run(0, count, memory)?.error }
+  let scope = ForkScope()
   defer { scope?.end() }
   var failure: LoopFailure?
   withUnsafeMutablePointer(to: &failure) { failure in

@@ -43,7 +43,7 @@ final class SpawnCore: Sendable {
   /// Changes when the owner has something to look at.
   private let news = Atomic<UInt32>(0)
   /// The backend whose threads help; nil when there is no memory for a list of forks: then nobody helps. The queue of the operation
-  /// holds the backend until the scope has ended, or else the caller of `Backend.withForkScope` does. So the home is used only
+  /// holds the backend until the scope has ended, or else the caller of `Backend.run` does. So the home is used only
   /// while children wait or run.
   private var home: Unmanaged<ForkHome>? { task.home }
   private let task: ForkList.Task
@@ -135,7 +135,7 @@ final class SpawnCore: Sendable {
   /// of the owner's list: the owner is held up before it ends the scope.
   func levelChanged(of operation: UInt) {
     guard LaunchFrame.operation(at: launch.frame) == operation,
-      home?._withUnsafeGuaranteedRef({ $0.supervised }) != nil
+      home?._withUnsafeGuaranteedRef({ $0.host }) != nil
     else { return }
     locked.withLock {
       locked.state.levels += 1
@@ -271,6 +271,7 @@ final class SpawnCore: Sendable {
   private func waitForNews(_ seen: UInt32) {
     let isNews = { self.news.load(ordering: .acquiring) != seen }
     if let driven = DrivenBackends.here ?? driven {
+      ThreadDebts.pay()
       return driven.wait(until: isNews)
     }
     let start = cplatform_ticks()

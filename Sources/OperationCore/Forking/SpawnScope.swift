@@ -63,8 +63,8 @@ public struct SpawnScope<Failure: Error>: Sendable {
 ///
 /// - Parameter body: gets the scope.
 /// - Returns: what the body returned.
-@available(*, noasync, message: "blocks the thread; await the asynchronous function of this name")
-public func withForkScope<Result>(_ body: (SpawnScope<Never>) -> Result) -> Result { spawnAndWait(on: nil, body) }
+@available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
+public func withForkScope<Result>(_ body: (SpawnScope<Never>) -> Result) -> Result { spawnAndWait(body) }
 
 /// Runs a body that spawns children and may throw, as they may, and returns when the body and all children have ended.
 ///
@@ -88,43 +88,17 @@ public func withForkScope<Result>(_ body: (SpawnScope<Never>) -> Result) -> Resu
 ///   - failure: the type of the errors that the body and the children throw.
 ///   - body: gets the scope.
 /// - Returns: what the body returned.
-@available(*, noasync, message: "blocks the thread; await the asynchronous function of this name")
+@available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
 public func withForkScope<Result, Failure: Error>(
   throwing failure: Failure.Type, _ body: (SpawnScope<Failure>) throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  try spawnAndWait(on: nil, body)
-}
-
-extension Backend {
-  /// Runs a body that spawns children, with this backend's threads to help, and returns when the body and all children have ended.
-  ///
-  /// ```swift
-  /// import Operations
-  ///
-  /// ThreadPoolBackend(workers: 2).withForkScope { scope in
-  ///   scope.spawn { print("child") }
-  /// }
-  /// ```
-  ///
-  /// Everything else is as for the free function `withForkScope(_:)`.
-  @available(*, noasync, message: "blocks the thread; await the asynchronous function of this name")
-  public func withForkScope<Result>(_ body: (SpawnScope<Never>) -> Result) -> Result { spawnAndWait(on: self, body) }
-
-  /// Runs a body that spawns children and may throw, as they may, with this backend's threads to help.
-  ///
-  /// Everything else is as for the free function `withForkScope(throwing:_:)`.
-  @available(*, noasync, message: "blocks the thread; await the asynchronous function of this name")
-  public func withForkScope<Result, Failure: Error>(
-    throwing failure: Failure.Type, _ body: (SpawnScope<Failure>) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try spawnAndWait(on: self, body)
-  }
+  try spawnAndWait(body)
 }
 
 func spawnAndWait<Result, Failure: Error>(
-  on backend: (any Backend)?, _ body: (SpawnScope<Failure>) throws(Failure) -> Result
+  _ body: (SpawnScope<Failure>) throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  let forks = ForkScope(on: backend)
+  let forks = ForkScope()
   defer { forks?.end() }
   let core = SpawnCore()
   core.list(true)

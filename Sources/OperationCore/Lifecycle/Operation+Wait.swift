@@ -16,9 +16,7 @@ extension Operation {
 
   final func waitHere() {
     if hasDeparted { return }
-    Handover.carryOutPending()
-    CancelRound.carryOutPending()
-    TaskSlot.close()
+    ThreadDebts.pay()
     guard let frame = LaunchFrame.current else { return LaunchFrame.whileBlocked(sleepUntilDeparted) }
     if LaunchFrame.isRunning(self) { misuse(self, "the operation waits for itself and would never finish") }
     LaunchFrame.checkWait(in: frame, for: self)
@@ -29,10 +27,7 @@ extension Operation {
         while !hasDeparted, helpOnce(home: home) {}
       }
       if hasDeparted { return }
-      if DrivenBackends.here != nil {
-        if let forks = cplatform_forks_here() { ForkList.of(forks).showAll() }
-        return sleepUntilDeparted()
-      }
+      if DrivenBackends.here != nil { return sleepUntilDeparted() }
       LaunchFrame.whileBlocked {
         // The backend knows now that this thread blocks. The backend may have no thread to put in this thread's
         // place. If there is something that this thread may run after all, running that comes first.
@@ -165,7 +160,7 @@ extension LaunchFrame {
   /// Runs `body`, a body that blocks. The backend whose thread this is (if any) is told that this thread's place is
   /// free meanwhile.
   static func whileBlocked(_ body: () -> Void) {
-    TaskSlot.close()
+    ThreadDebts.pay()
     if let forks = cplatform_forks_here() { return ForkList.of(forks).whileBlocked(body) }
     if let backend = currentQueue?.backend { backend.whileBlocked(body) } else { body() }
   }

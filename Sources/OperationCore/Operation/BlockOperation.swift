@@ -259,7 +259,10 @@ private final class BlockGroup: @unchecked Sendable {
     first?.run()
     while runOne() {}
     guard left.load(ordering: .acquiring) > 0 else { return }
-    if let backend = DrivenBackends.here { return backend.wait { left.load(ordering: .acquiring) == 0 } }
+    if let backend = DrivenBackends.here {
+      ThreadDebts.pay()
+      return backend.wait { left.load(ordering: .acquiring) == 0 }
+    }
     LaunchFrame.whileBlocked {
       while case let now = left.load(ordering: .acquiring), now > 0 { left.futexWait(while: now) }
     }

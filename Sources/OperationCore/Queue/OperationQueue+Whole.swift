@@ -31,8 +31,7 @@ extension OperationQueue {
     if LaunchFrame.isRunning(operationOf: self) {
       misuse(self, "waitUntilAllOperationsAreFinished() in an operation of the same queue would wait for itself")
     }
-    Handover.carryOutPending()
-    CancelRound.carryOutPending()
+    ThreadDebts.pay()
     guard let frame = LaunchFrame.current else { return sleepThroughAll() }
     if let level = LaunchFrame.level(at: frame) { escalate(toLevel: level) }
     helpWithAll()

@@ -1,3 +1,4 @@
+import OperationBackends
 import TestSupport
 import Testing
 
@@ -241,12 +242,14 @@ import Testing
       for seed in 1...300 {
         let (tree, around) = (ForkTree(programSeed: seed), Program.nameAround(seed))
         let sights = EventLog<ForkTree.Sight>()
-        backend.join(
-          {
-            _ = ForkTree.$name.withValue(around) {
-              TreeResult { () throws(ForkTree.Failure) in try tree.joined(seesName: { sights.append($0) }) { _ in } }
-            }
-          }, {})
+        backend.run {
+          join(
+            {
+              _ = ForkTree.$name.withValue(around) {
+                TreeResult { () throws(ForkTree.Failure) in try tree.joined(seesName: { sights.append($0) }) { _ in } }
+              }
+            }, {})
+        }
         let expected = tree.names(around: around)
         let isRight = sights.events.allSatisfy { expected[$0.node] == $0.name }
         #expect(isRight && !sights.events.isEmpty, "seed \(seed)")

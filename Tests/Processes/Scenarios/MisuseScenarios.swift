@@ -295,17 +295,17 @@ enum MisuseScenarios {
     "join-after-shutdown-stealing": {
       let backend = StealingBackend(workers: 2)
       backend.shutdown()
-      backend.join({}, {})
+      backend.run { join({}, {}) }
     },
     "join-after-shutdown-threadpool": {
       let backend = ThreadPoolBackend(workers: 2)
       backend.shutdown()
-      backend.join({}, {})
+      backend.run { join({}, {}) }
     },
     "join-after-shutdown-deterministic": {
       let backend = DeterministicBackend(workers: 2, seed: 1)
       backend.shutdown()
-      backend.join({}, {})
+      backend.run { join({}, {}) }
     },
     "join-after-fork-stealing": { joinAfterFork(.stealing) },
     "join-after-fork-threadpool": { joinAfterFork(.threadPool) },
@@ -378,8 +378,8 @@ enum MisuseScenarios {
   }
 
   private static func joinAfterFork(_ backend: some Backend) {
-    backend.join({}, {})
-    inAChild { backend.join({}, {}) }
+    backend.run { join({}, {}) }
+    inAChild { backend.run { join({}, {}) } }
   }
 
   /// The child's only thread believes that it is a worker.

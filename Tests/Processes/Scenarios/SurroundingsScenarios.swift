@@ -355,11 +355,13 @@ enum SurroundingsScenarios {
     let pool = backend.leftRunning()
     let isDone = Gate()
     startThread {
-      pool.join(
-        { () -> Void in
-          isDone.pass()
-          pool.join({ pthread_exit(nil) }, {})
-        }, { isDone.open() })
+      pool.run {
+        join(
+          { () -> Void in
+            isDone.pass()
+            pool.run { join({ pthread_exit(nil) }, {}) }
+          }, { isDone.open() })
+      }
     }
     _ = Gate().pass()
   }

@@ -79,7 +79,7 @@ enum ThreadScenarios {
     }
     onQueue(backend) { queue in
       for n in [0, 5, 10, 20, 5, 5, 5, 5, 10] {
-        queue.backend.join({ fibonacci(n) }, { fibonacci(n) })
+        queue.backend.run { join({ fibonacci(n) }, { fibonacci(n) }) }
         queue.addOperation { _ = fibonacci(n) }
         try queue.drainInTime()
       }

@@ -49,7 +49,7 @@ struct WrongProgramTests {
       "mutation of captured var 'span' in concurrently-executing code"),
     Program(
       "a function that blocks, in a task", "func run() async { (0..<9).concurrentForEach { print($0) } }",
-      "expression is 'async' but is not marked with 'await'"),
+      "blocks the thread; call it in the body of `await backend.run { … }`"),
   ]
 
   /// Each needs one reading of a call that has several.
@@ -63,9 +63,8 @@ struct WrongProgramTests {
       queue.addOperation { Local.$id.withValue("A") { join({ a() }, { a(); a() }) } }
       queue.addOperation { Local.$id.withValue("A") { join({ a(); a() }, { a() }) } }
       queue.addOperation { Local.$id.withValue("A") { join({ join({ a() }, { a() }) }, { a(); a() }) } }
-      queue.addOperation { Local.$id.withValue("A") { queue.backend.join({ a() }, { a(); a() }) } }
-      queue.addTask { await Local.$id.withValue("A") { await join({ a() }, { a(); a() }) } }
-      queue.addTask { await Local.$id.withValue("A") { await queue.backend.join({ a() }, { a(); a() }) } }
+      queue.addOperation { Local.$id.withValue("A") { queue.backend.run { join({ a() }, { a(); a() }) } } }
+      queue.addTask { await Local.$id.withValue("A") { await queue.backend.run { join({ a() }, { a(); a() }) } } }
       """, nil),
     Program(
       "a join whose results are taken, or not",

@@ -258,7 +258,7 @@ public final class ImagePipeline: Sendable {
     if key.processing != Processing() {
       picture = try await processes.step(for: key) { [self] in
         statistics.add(1, to: .processed)
-        return key.processing.apply(to: source.picture, on: backend)
+        return await backend.run { key.processing.apply(to: source.picture) }
       }
     }
     try Task.checkCancellation()

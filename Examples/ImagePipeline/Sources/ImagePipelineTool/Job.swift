@@ -134,7 +134,7 @@
           state.withLock { $0.written += 1 }
         }
         if options.sheet != nil {
-          let small = picture.downscaled(toFit: options.cell, on: pipeline.backend)
+          let small = pipeline.backend.run { picture.downscaled(toFit: options.cell) }
           state.withLock { $0.small[number] = small }
         }
       }

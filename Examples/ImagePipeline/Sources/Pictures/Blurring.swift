@@ -15,10 +15,8 @@ extension Picture {
   ///
   /// Traps when `radius` is not from 0 to 1,000.
   ///
-  /// - Parameters:
-  ///   - radius: in pixels. 0 changes nothing.
-  ///   - backend: whose threads help.
-  public func blurred(radius: Int, on backend: any Backend) -> Picture {
+  /// - Parameter radius: in pixels. 0 changes nothing.
+  public func blurred(radius: Int) -> Picture {
     precondition(
       (0...Self.maximumBlur).contains(radius),
       "a blur with radius \(radius): the radius must be from 0 to \(Self.maximumBlur)")
@@ -26,17 +24,17 @@ extension Picture {
     let pixels = pixels
     let width = width
     var colours = [SIMD4<UInt16>](repeating: .zero, count: width * height)
-    colours.concurrentForEachChunk(ofCount: width, on: backend) { row, line in
+    colours.concurrentForEachChunk(ofCount: width) { row, line in
       pixels.withUnsafeBytes { pixels in
         for column in line.indices {
           line[column] = SIMD4<UInt16>(truncatingIfNeeded: multiplied(pixels.pixel(row &* width &+ column)))
         }
       }
     }
-    let turned = blurredColumns(of: colours, width: width, height: height, radius: radius, on: backend)
-    let soft = blurredColumns(of: turned, width: height, height: width, radius: radius, on: backend)
+    let turned = blurredColumns(of: colours, width: width, height: height, radius: radius)
+    let soft = blurredColumns(of: turned, width: height, height: width, radius: radius)
     var result = [UInt8](repeating: 0, count: byteCount)
-    result.concurrentForEachChunk(ofCount: width * 4, on: backend) { row, line in
+    result.concurrentForEachChunk(ofCount: width * 4) { row, line in
       line.withUnsafeMutableBytes { line in
         soft.withUnsafeBufferPointer { soft in
           for column in 0..<width { line.store(straight(soft[row &* width &+ column]), at: column) }
@@ -60,7 +58,7 @@ private func straight(_ product: SIMD4<UInt16>) -> SIMD4<UInt8> {
 
 /// Blurs each column. The result is turned: its rows are the columns, so that two calls blur both ways and turn back.
 private func blurredColumns(
-  of pixels: [SIMD4<UInt16>], width: Int, height: Int, radius: Int, on backend: any Backend
+  of pixels: [SIMD4<UInt16>], width: Int, height: Int, radius: Int
 ) -> [SIMD4<UInt16>] {
   // What stands at each place from `radius` before the line to `radius` behind it.
   let mirror = (-radius...height + radius).map { place in
@@ -71,7 +69,7 @@ private func blurredColumns(
   let share = 1 / (side * side * side)
   var result = [SIMD4<UInt16>](repeating: .zero, count: width * height)
   // Eight pixels are a line of a processor's cache: a strip of eight columns reads each line once.
-  result.concurrentForEachChunk(ofCount: height * 8, on: backend) { strip, columns in
+  result.concurrentForEachChunk(ofCount: height * 8) { strip, columns in
     let count = columns.count / height
     let left = strip * 8
     columns.withUnsafeMutableBufferPointer { columns in

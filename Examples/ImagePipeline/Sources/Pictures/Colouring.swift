@@ -4,12 +4,12 @@ extension Picture {
   /// Makes each pixel anew from the one at its place, rows at the same time.
   @inline(__always)
   private func mapped(
-    on backend: any Backend, _ transform: @Sendable (SIMD4<UInt8>) -> SIMD4<UInt8>
+    _ transform: @Sendable (SIMD4<UInt8>) -> SIMD4<UInt8>
   ) -> Picture {
     let width = width
     let pixels = pixels
     var result = [UInt8](repeating: 0, count: byteCount)
-    result.concurrentForEachChunk(ofCount: width * 4, on: backend) { row, line in
+    result.concurrentForEachChunk(ofCount: width * 4) { row, line in
       line.withUnsafeMutableBytes { line in
         pixels.withUnsafeBytes { pixels in
           for column in 0..<width { line.store(transform(pixels.pixel(row &* width &+ column)), at: column) }
@@ -22,10 +22,8 @@ extension Picture {
   /// Gives the picture the brown of old photographs. Alpha is kept.
   ///
   /// *Cost*: O(pixels), rows at the same time on several threads. The function blocks the calling thread, which takes part.
-  ///
-  /// - Parameter backend: whose threads help.
-  public func sepia(on backend: any Backend) -> Picture {
-    mapped(on: backend) { pixel in
+  public func sepia() -> Picture {
+    mapped { pixel in
       // In parts of 1,024: the usual 0.393, 0.769, 0.189 and so on.
       let red = UInt32(pixel.x)
       let green = UInt32(pixel.y)
@@ -42,10 +40,8 @@ extension Picture {
   /// Takes the colours away. Green counts most and blue least, as for the eye. Alpha is kept.
   ///
   /// *Cost*: O(pixels), rows at the same time on several threads. The function blocks the calling thread, which takes part.
-  ///
-  /// - Parameter backend: whose threads help.
-  public func grey(on backend: any Backend) -> Picture {
-    mapped(on: backend) { pixel in
+  public func grey() -> Picture {
+    mapped { pixel in
       // In parts of 65,536, with a sum of exactly that: 0.2126, 0.7152, 0.0722.
       let sum = UInt32(pixel.x) &* 13_933 &+ UInt32(pixel.y) &* 46_871 &+ UInt32(pixel.z) &* 4_732
       let grey = UInt8(truncatingIfNeeded: (sum &+ 32_768) &>> 16)

@@ -35,7 +35,7 @@ public enum ContactSheet {
         sheet.cross(left: left, top: top, side: cell, ink: ink)
         continue
       }
-      let fitting = picture.shrunk(toFit: cell, on: nil)
+      let fitting = picture.downscaled(toFit: cell)
       sheet.compose(
         fitting, left: left + (cell - fitting.width) / 2, top: top + (cell - fitting.height) / 2)
     }

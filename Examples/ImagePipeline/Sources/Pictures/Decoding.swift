@@ -39,7 +39,7 @@ extension Picture {
   /// comment, bytes too many, the end mark of a JPEG file whose pixels are all there. JPEG files have no checksum, though: a change
   /// that makes another valid file cannot be seen.
   ///
-  /// With `fitting` a JPEG is read at a fraction of its size: the smallest from which `downscaled(toFit:on:)` still shrinks, to the
+  /// With `fitting` a JPEG is read at a fraction of its size: the smallest from which `downscaled(toFit:)` still shrinks, to the
   /// same size as from the whole picture. That is several times as fast. A PNG is always read whole.
   ///
   /// *Cost*: O(pixels), on the calling thread. The function shares nothing, so that any number of threads may call it.

@@ -12,24 +12,17 @@ extension Picture {
   ///
   /// Traps when `size` is below 1.
   ///
-  /// - Parameters:
-  ///   - size: the most pixels of a side.
-  ///   - backend: whose threads help.
-  public func downscaled(toFit size: Int, on backend: any Backend) -> Picture {
-    shrunk(toFit: size, on: backend)
-  }
-
-  /// Without a backend the loops use that of the present operation, or else the default one.
-  func shrunk(toFit size: Int, on backend: (any Backend)?) -> Picture {
+  /// - Parameter size: the most pixels of a side.
+  public func downscaled(toFit size: Int) -> Picture {
     Self.checkSize(size)
     let target = Self.fitted(width: width, height: height, to: size)
     if target == (width, height) { return self }
     let across = Weights(from: width, to: target.width)
     let down = Weights(from: height, to: target.height)
-    let narrow = narrowed(by: across, to: target.width, on: backend)
+    let narrow = narrowed(by: across, to: target.width)
 
     var result = [UInt8](repeating: 0, count: target.width * target.height * 4)
-    result.concurrentForEachChunk(ofCount: target.width * 4, on: backend) { row, line in
+    result.concurrentForEachChunk(ofCount: target.width * 4) { row, line in
       let columns = target.width
       withUnsafeTemporaryAllocation(of: SIMD4<Int32>.self, capacity: columns) { sums in
         sums.initialize(repeating: .zero)
@@ -50,11 +43,11 @@ extension Picture {
   }
 
   /// Shrinks each row. The result has colours times alpha, in quarters: 16,256 is full.
-  private func narrowed(by weights: Weights, to columns: Int, on backend: (any Backend)?) -> [SIMD4<Int16>] {
+  private func narrowed(by weights: Weights, to columns: Int) -> [SIMD4<Int16>] {
     let width = width
     let pixels = pixels
     var result = [SIMD4<Int16>](repeating: .zero, count: columns * height)
-    result.concurrentForEachChunk(ofCount: columns, on: backend) { row, line in
+    result.concurrentForEachChunk(ofCount: columns) { row, line in
       withUnsafeTemporaryAllocation(of: SIMD4<Int16>.self, capacity: width) { source in
         pixels.withUnsafeBytes { pixels in
           for column in 0..<width {

@@ -47,7 +47,7 @@ public struct Picture: Sendable, Equatable {
 }
 
 extension Picture {
-  /// The size that a picture has after `downscaled(toFit:on:)`: the longer side becomes `size`, and the shape is kept.
+  /// The size that a picture has after `downscaled(toFit:)`: the longer side becomes `size`, and the shape is kept.
   ///
   /// A picture that fits already keeps its size. No side becomes less than 1.
   static func fitted(width: Int, height: Int, to size: Int) -> (width: Int, height: Int) {

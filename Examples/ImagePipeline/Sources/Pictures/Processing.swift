@@ -59,11 +59,11 @@ public struct Processing: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Applies the filter. Traps when a radius is out of the range of its function.
-    public func apply(to picture: Picture, on backend: any Backend) -> Picture {
+    public func apply(to picture: Picture) -> Picture {
       switch self {
-      case .sepia: picture.sepia(on: backend)
-      case .grey: picture.grey(on: backend)
-      case .blur(let radius): picture.blurred(radius: radius, on: backend)
+      case .sepia: picture.sepia()
+      case .grey: picture.grey()
+      case .blur(let radius): picture.blurred(radius: radius)
       case .round(let radius): picture.roundedCorners(radius: radius)
       }
     }
@@ -118,12 +118,10 @@ public struct Processing: Sendable, Hashable, CustomStringConvertible {
   ///
   /// Traps when a filter's radius is out of range.
   ///
-  /// - Parameters:
-  ///   - picture: is not changed.
-  ///   - backend: whose threads help.
-  public func apply(to picture: Picture, on backend: any Backend) -> Picture {
-    let small = size.map { picture.downscaled(toFit: $0, on: backend) } ?? picture
-    return filters.reduce(small) { $1.apply(to: $0, on: backend) }
+  /// - Parameter picture: is not changed.
+  public func apply(to picture: Picture) -> Picture {
+    let small = size.map { picture.downscaled(toFit: $0) } ?? picture
+    return filters.reduce(small) { $1.apply(to: $0) }
   }
 }
 

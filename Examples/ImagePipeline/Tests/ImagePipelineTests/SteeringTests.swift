@@ -29,7 +29,7 @@ struct SteeringTests {
       #expect(pipeline.queues.fetch.operations.map(\.name) == [url(3)])
       #expect(pipeline.queues.decode.diagnosis().description.contains(url(2)))
       pipeline.isSuspended = false
-      #expect(try await runs.value == Sample.picture(2).grey(on: stage.backend))
+      #expect(try await runs.value == Sample.picture(2).grey())
       #expect(try await waits.value == Sample.picture(3))
       try await stage.expectNothingLeft(pipeline, network)
     }

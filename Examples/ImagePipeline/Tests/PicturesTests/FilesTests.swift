@@ -185,8 +185,8 @@ struct FilesTests {
       let file = try picture.encodedJPEG(quality: 95)
       for size in [1, 7, 50, 96, 97, 200, 480, 5000] {
         let read = try Picture.decode(file, fitting: size)
-        let small = read.downscaled(toFit: size, on: backends[1])
-        let whole = try Picture.decode(file).downscaled(toFit: size, on: backends[1])
+        let small = read.downscaled(toFit: size)
+        let whole = try Picture.decode(file).downscaled(toFit: size)
         #expect(small.width == whole.width && small.height == whole.height, "\(width) x \(height) to \(size)")
         #expect(read.width >= small.width && read.height >= small.height)
         if size >= 50 { #expect(small.squaredError(from: whole) < 65) }

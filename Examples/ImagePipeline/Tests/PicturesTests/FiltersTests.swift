@@ -12,7 +12,7 @@ struct FiltersTests {
       Picture.noise(seed: 1, width: width, height: height), TestPicture.make(seed: 2, width: width, height: height),
     ] {
       for processing in try texts.map({ try Processing(parsing: $0) }) {
-        let results = backends.map { processing.apply(to: picture, on: $0) }
+        let results = backends.map { $0.run { processing.apply(to: picture) } }
         #expect(results.allSatisfy { $0 == results[0] }, "\(processing)")
         #expect(results[0].checksum == results[1].checksum)
       }
@@ -26,7 +26,7 @@ struct FiltersTests {
     #expect(picture.checksum == 1_359_598_258_990_685_721)
     let texts = ["size:31", "sepia", "grey", "blur:3", "round:11"]
     let noise = Picture.noise(seed: 5, width: 75, height: 50)
-    let sums = try texts.map { try Processing(parsing: $0).apply(to: noise, on: backends[2]).checksum }
+    let sums = try texts.map { text in try backends[2].run { try Processing(parsing: text).apply(to: noise).checksum } }
     #expect(
       sums == [
         16_239_371_680_988_892_423,
@@ -41,21 +41,21 @@ struct FiltersTests {
   func whiteStaysWhite() {
     for colour in [[255, 255, 255, 255], [255, 255, 255, 128], [255, 255, 255, 1], [10, 200, 90, 255]] as [[UInt8]] {
       let plain = Picture.plain(colour, width: 50, height: 37)
-      #expect(plain.blurred(radius: 4, on: backends[0]) == plain)
+      #expect(plain.blurred(radius: 4) == plain)
       for size in [1, 7, 33, 49] {
-        let small = plain.downscaled(toFit: size, on: backends[0])
+        let small = plain.downscaled(toFit: size)
         #expect(small == .plain(colour, width: small.width, height: small.height), "\(colour) to \(size)")
       }
     }
     let white = Picture.plain([255, 255, 255, 200], width: 3, height: 3)
-    #expect(white.grey(on: backends[0]) == white)
-    #expect(white.sepia(on: backends[0]) == .plain([255, 255, 239, 200], width: 3, height: 3))
+    #expect(white.grey() == white)
+    #expect(white.sepia() == .plain([255, 255, 239, 200], width: 3, height: 3))
   }
 
   @Test
   func knownColours() {
     func first(_ colour: [UInt8], _ filter: Processing.Filter) -> [UInt8] {
-      filter.apply(to: .plain(colour, width: 2, height: 1), on: backends[1]).pixel(1, 0)
+      filter.apply(to: .plain(colour, width: 2, height: 1)).pixel(1, 0)
     }
     #expect(first([0, 0, 0, 255], .sepia) == [0, 0, 0, 255])
     #expect(first([100, 100, 100, 255], .sepia) == [135, 120, 94, 255])
@@ -70,7 +70,7 @@ struct FiltersTests {
       (100, 50, 10, (10, 5)), (50, 100, 10, (5, 10)), (3, 1000, 10, (1, 10)), (7, 5, 7, (7, 5)), (7, 5, 100, (7, 5)),
       (1000, 667, 100, (100, 67)), (1, 1, 1, (1, 1)),
     ] {
-      let small = Picture.plain([1, 2, 3, 255], width: width, height: height).downscaled(toFit: size, on: backends[0])
+      let small = Picture.plain([1, 2, 3, 255], width: width, height: height).downscaled(toFit: size)
       #expect((small.width, small.height) == expected)
     }
   }
@@ -78,23 +78,23 @@ struct FiltersTests {
   @Test
   func shrinkingKeepsLightAndRamps() {
     let board = Picture.made(width: 80, height: 80) { x, y in (x + y) % 2 == 0 ? [255, 0, 0, 255] : [0, 255, 0, 255] }
-    let small = board.downscaled(toFit: 10, on: backends[1])
+    let small = board.downscaled(toFit: 10)
     for place in 0..<100 {
       let pixel = small.pixel(place % 10, place / 10)
       #expect((125...130).contains(pixel[0]) && (125...130).contains(pixel[1]) && pixel[2] == 0)
     }
     let ramp = Picture.made(width: 250, height: 4) { x, _ in [UInt8(x), UInt8(x), 0, 255] }
-    let short = ramp.downscaled(toFit: 50, on: backends[1])
+    let short = ramp.downscaled(toFit: 50)
     for x in 4..<46 { #expect(abs(Int(short.pixel(x, 0)[0]) - (5 * x + 2)) <= 1) }
     // A length for which each pixel counts for less than a 16,384th.
     let long = Picture.made(width: 20_000, height: 1) { x, _ in x < 10_000 ? [0, 0, 0, 255] : [200, 200, 200, 255] }
-    #expect((98...102).contains(long.downscaled(toFit: 1, on: backends[1]).pixels[0]))
+    #expect((98...102).contains(long.downscaled(toFit: 1).pixels[0]))
   }
 
   @Test
   func transparentPixelsDoNotColourOthers() {
     let picture = Picture.made(width: 60, height: 60) { x, _ in x < 31 ? [255, 0, 0, 0] : [0, 0, 255, 255] }
-    for result in [picture.downscaled(toFit: 13, on: backends[0]), picture.blurred(radius: 5, on: backends[0])] {
+    for result in [picture.downscaled(toFit: 13), picture.blurred(radius: 5)] {
       for place in 0..<result.width * result.height {
         let pixel = result.pixel(place % result.width, place / result.width)
         #expect(pixel[3] == 0 || (pixel[0] == 0 && pixel[2] >= 254), "\(pixel)")
@@ -124,9 +124,9 @@ struct FiltersTests {
     let line = (0..<23).map { _ in UInt8.random(in: 0...255, using: &numbers) }
     let expected = reference(line.map { Double($0) }, radius: radius)
     let across = Picture.made(width: 23, height: 3) { x, _ in [line[x], 7, 255 - line[x], 255] }
-      .blurred(radius: radius, on: backends[2])
+      .blurred(radius: radius)
     let down = Picture.made(width: 3, height: 23) { _, y in [line[y], 7, 255 - line[y], 255] }
-      .blurred(radius: radius, on: backends[2])
+      .blurred(radius: radius)
     for place in 0..<23 {
       #expect(abs(Double(across.pixel(place, 1)[0]) - expected[place]) <= 0.51)
       #expect(across.pixel(place, 0) == down.pixel(2, place))
@@ -137,7 +137,7 @@ struct FiltersTests {
   @Test(arguments: [0, 1, 5, 60])
   func blurKeepsTheMean(radius: Int) {
     let picture = TestPicture.make(seed: 9, width: 71, height: 43)
-    let soft = picture.blurred(radius: radius, on: backends[1])
+    let soft = picture.blurred(radius: radius)
     for channel in 0..<4 { #expect(abs(soft.mean(channel) - picture.mean(channel)) < 1) }
     if radius == 0 { #expect(soft == picture) }
   }

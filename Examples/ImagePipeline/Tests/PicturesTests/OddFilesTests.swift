@@ -51,9 +51,9 @@ struct OddFilesTests {
         let read = try Picture.decode(odd)
         #expect(try read == Self.turned(Picture.decode(file), orientation))
         // Sizes are those behind the turn, and a smaller picture is the same as of the whole one.
-        let small = try Picture.decode(odd, fitting: 20).downscaled(toFit: 20, on: backends[0])
+        let small = try Picture.decode(odd, fitting: 20).downscaled(toFit: 20)
         #expect(small.width == (orientation > 4 ? 14 : 20) && small.height == (orientation > 4 ? 20 : 14))
-        #expect(small.squaredError(from: read.downscaled(toFit: 20, on: backends[0])) < 65)
+        #expect(small.squaredError(from: read.downscaled(toFit: 20)) < 65)
       }
     }
   }

@@ -46,14 +46,13 @@ struct ProcessingTests {
   @Test
   func filtersFollowTheSizeInTheirOrder() {
     let picture = TestPicture.make(seed: 1, width: 64, height: 40)
-    let backend = backends[1]
-    #expect(Processing().apply(to: picture, on: backend) == picture)
-    let both = Processing(size: 20, filters: [.grey, .blur(radius: 2)]).apply(to: picture, on: backend)
-    #expect(both == picture.downscaled(toFit: 20, on: backend).grey(on: backend).blurred(radius: 2, on: backend))
+    #expect(Processing().apply(to: picture) == picture)
+    let both = Processing(size: 20, filters: [.grey, .blur(radius: 2)]).apply(to: picture)
+    #expect(both == picture.downscaled(toFit: 20).grey().blurred(radius: 2))
     let other = Processing(filters: [.round(radius: 20), .blur(radius: 2)])
     #expect(
-      other.apply(to: picture, on: backend)
-        != Processing(filters: other.filters.reversed()).apply(to: picture, on: backend))
+      other.apply(to: picture)
+        != Processing(filters: other.filters.reversed()).apply(to: picture))
   }
 
   @Test
@@ -103,10 +102,10 @@ struct ProcessingTests {
     await #expect(processExitsWith: .failure) { _ = Picture(width: 0, height: 2, pixels: []) }
     await #expect(processExitsWith: .failure) { _ = Processing(size: 0) }
     await #expect(processExitsWith: .failure) {
-      _ = TestPicture.make(seed: 1, width: 2, height: 2).downscaled(toFit: 0, on: .dispatch)
+      _ = TestPicture.make(seed: 1, width: 2, height: 2).downscaled(toFit: 0)
     }
     await #expect(processExitsWith: .failure) {
-      _ = TestPicture.make(seed: 1, width: 2, height: 2).blurred(radius: -1, on: .dispatch)
+      _ = TestPicture.make(seed: 1, width: 2, height: 2).blurred(radius: -1)
     }
     await #expect(processExitsWith: .failure) {
       _ = TestPicture.make(seed: 1, width: 2, height: 2).roundedCorners(radius: -1)
