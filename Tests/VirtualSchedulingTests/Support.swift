@@ -1,5 +1,5 @@
-import Glibc
 import Scheduling
+import TestSupport
 
 @testable import VirtualScheduling
 
@@ -33,7 +33,7 @@ let allStrategies: [VirtualStrategy] =
 
 /// Seeds of random programs, from 1 on: at night all, and for a change some, which differ from strategy to strategy.
 func seeds(for strategy: VirtualStrategy, _ few: UInt64, of all: UInt64) -> ClosedRange<UInt64> {
-  guard getenv("OPBENCH_LONG_TESTS") == nil else { return 1...all }
+  if runsLongTests { return 1...all }
   let part = "\(strategy)".utf8.reduce(0) { $0 + UInt64($1) } % (all / few)
   return part * few + 1...(part + 1) * few
 }
