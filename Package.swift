@@ -4,14 +4,15 @@ import PackageDescription
 /// One list for every target: Swift 6 language mode comes from the package; `any` is always spelled out.
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
-/// The laboratory uses packages, and so does the instrumentation. A program that uses the library turns their traits off with
-/// `traits: []`, and SwiftPM then fetches none of them: it leaves out a package when each use of it has a condition that is false.
+/// The laboratory uses packages, and so does the instrumentation. A program that uses the library turns their traits
+/// off with `traits: []`, and SwiftPM then fetches none of them: it leaves out a package when each use of it has a
+/// condition that is false.
 let whenLaboratory: TargetDependencyCondition? = .when(traits: ["Laboratory", "All"])
 /// The same for what connects operations with a server's metrics, logs and spans.
 let whenInstrumentation: TargetDependencyCondition? = .when(traits: ["Instrumentation", "All"])
 
-/// A target of the harness: `HarnessWords` out of `Benchmarks/Harness/Words`. The long name leaves short ones to users' packages,
-/// since a module's name may stand only once among all packages of a program.
+/// A target of the harness: `HarnessWords` out of `Benchmarks/Harness/Words`. The long name leaves short ones to users'
+/// packages, since a module's name may stand only once among all packages of a program.
 /// - Parameter names: the targets of the harness that this one uses.
 func harness(_ name: String, on names: [String], _ dependencies: [Target.Dependency] = []) -> Target {
   .target(
@@ -28,8 +29,9 @@ let library: [Target] = [
   .target(
     name: "OperationCore", dependencies: ["Scheduling", "Primitives", "CPlatform"], path: "Sources/OperationCore",
     exclude: [
-      "CONTRACT.md", "Forking/README.md", "Lifecycle/README.md", "Lifecycle/Codegen.md", "Tasks/README.md",
-      "Tracing/README.md",
+      "CONTRACT.md", "Dependencies/README.md", "Forking/README.md", "Lifecycle/README.md", "Lifecycle/Codegen.md",
+      "Lifecycle/OverriddenProperties.md", "Memory/README.md", "Observation/README.md", "Operation/README.md",
+      "Queue/README.md", "Tasks/README.md", "Tracing/README.md",
     ],
     swiftSettings: settings),
   .target(
@@ -52,7 +54,7 @@ let library: [Target] = [
     name: "Operations",
     dependencies: ["OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend"],
     path: "Sources/Operations", swiftSettings: settings),
-  // All of the library: for who writes a backend or chooses a strategy.
+  // All of the library: for writing a backend or choosing a strategy.
   .target(
     name: "OperationBackends", dependencies: ["OperationCore", "Operations", "Scheduling"],
     path: "Sources/OperationBackends", swiftSettings: settings),
@@ -89,7 +91,8 @@ let laboratory: [Target] = [
   // CJemalloc has no pkgConfig entry: that would link jemalloc wherever it is installed, and timed processes
   // must keep the system's allocator. The counting process alone gets it, preloaded from where pkg-config says it is.
   .systemLibrary(name: "CJemalloc", path: "Benchmarks/CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
-  // Two things Swift cannot say: a system call with variable arguments, and a function that stands before the C library's.
+  // Two things Swift cannot say: a system call with variable arguments, and a function that stands before the C
+  // library's.
   .target(name: "CMeasure", path: "Benchmarks/CMeasure"),
   // The harness, in an order that the compiler holds: each of its targets uses those above it alone.
   harness("Words", on: []),
@@ -310,20 +313,11 @@ let tests: [Target] = [
     path: "Tests/Processes/Scenarios", swiftSettings: settings),
   .testTarget(
     name: "ProcessTests",
-    dependencies: [
-      "ProcessScenarios", "ReadmeSample", "TutorialSample", "AsynchronousTutorialSample", "FoundationIdioms",
-      "OperationsIdioms", "FoundationAsyncMain", "OperationsAsyncMain", "TestSupport",
-    ],
+    dependencies: ["ProcessScenarios", "ReadmeSample", "FoundationIdioms", "OperationsIdioms", "TestSupport"],
     path: "Tests/Processes/Tests", swiftSettings: settings),
   // The program that README.md shows first.
   .executableTarget(
     name: "ReadmeSample", dependencies: ["Operations"], path: "Tests/Samples/Readme", swiftSettings: settings),
-  // The last two steps of the documentation's tutorial (symbolic links): the one with handlers, and the asynchronous one.
-  .executableTarget(
-    name: "TutorialSample", dependencies: ["Operations"], path: "Tests/Samples/Tutorial", swiftSettings: settings),
-  .executableTarget(
-    name: "AsynchronousTutorialSample", dependencies: ["Operations"], path: "Tests/Samples/AsynchronousTutorial",
-    swiftSettings: settings),
   // One set of sources (a symbolic link), compiled against Foundation and against Operations.
   .testTarget(
     name: "FoundationSourceTests", dependencies: ["TestSupport"], path: "Tests/SourceCompatibilityTests/Foundation",
@@ -331,22 +325,14 @@ let tests: [Target] = [
   .testTarget(
     name: "OperationsSourceTests", dependencies: ["Operations", "TestSupport"],
     path: "Tests/SourceCompatibilityTests/Operations", swiftSettings: settings),
-  // Generated cases and idioms of public code, compiled from the same sources (a symbolic link) against both. ProcessTests
-  // compares what the two programs print.
+  // Generated cases and idioms of public code, compiled from the same sources (a symbolic link) against both.
+  // ProcessTests compares what the two programs print.
   .executableTarget(
     name: "FoundationIdioms", path: "Tests/SourceCompatibilityTests/Idioms/Foundation",
     swiftSettings: settings + [.define("FOUNDATION_OPERATIONS")]),
   .executableTarget(
     name: "OperationsIdioms", dependencies: ["Operations"], path: "Tests/SourceCompatibilityTests/Idioms/Operations",
     swiftSettings: settings),
-  // A program with an asynchronous `main`, whose module belongs to the main actor (a symbolic link), compiled against both.
-  .executableTarget(
-    name: "FoundationAsyncMain", path: "Tests/SourceCompatibilityTests/AsyncMain/Foundation",
-    swiftSettings: settings + [.define("FOUNDATION_OPERATIONS"), .defaultIsolation(MainActor.self)]),
-  .executableTarget(
-    name: "OperationsAsyncMain", dependencies: ["Operations"],
-    path: "Tests/SourceCompatibilityTests/AsyncMain/Operations",
-    swiftSettings: settings + [.defaultIsolation(MainActor.self), .strictMemorySafety()]),
   // A library of a user's that needs Foundation too: the names of classes in it are those of Operations.
   .target(
     name: "BothImportsLibrary", dependencies: ["Operations"],
@@ -378,8 +364,9 @@ let package = Package(
     .trait(name: "Laboratory", description: "The packages that the product Laboratory and opbench use."),
     .trait(
       name: "Instrumentation", description: "The packages for servers that the product OperationInstrumentation uses."),
-    // One trait in the place of two. SwiftPM 6.3 gives the compiler a flag for each trait that is on, in an order that differs from
-    // one call to the next (mended in 6.4, swift-package-manager #10344). So with two, every second call built all modules again.
+    // One trait in the place of two. SwiftPM 6.3 gives the compiler a flag for each trait that is on, in an order that
+    // differs from one call to the next (mended in 6.4, swift-package-manager #10344). So with two, every second call
+    // built all modules again.
     .trait(name: "All", description: "Laboratory and Instrumentation, without the rebuilds that two traits cost."),
     // On where nothing else is said, so that opbench and the tests of this checkout build without an option.
     .default(enabledTraits: ["All"]),

@@ -2,7 +2,8 @@ import HarnessMeasuring
 import HarnessResults
 
 extension CostModel {
-  /// What `opbench calibrate-model` measured on one machine with two CPUs: the model of `check-model` without a model file.
+  /// What `opbench calibrate-model` measured on one machine with two CPUs: the model of `check-model` without a model
+  /// file.
   package static let builtIn: CostModel = {
     func value(_ ns: Double) -> Value {
       Value(ns: ns, from: "results/simulation/model.json, which has the intervals and the measurement")
@@ -21,8 +22,8 @@ extension CostModel {
       ])
   }()
 
-  /// A machine with two sockets of 64 CPUs, eight of which share a last-level cache: the model of `simulate` without a model
-  /// file. What passes between CPUs is published; what one CPU does alone is measured.
+  /// A machine with two sockets of 64 CPUs, eight of which share a last-level cache: the model of `simulate` without a
+  /// model file. What passes between CPUs is published; what one CPU does alone is measured.
   package static let manyCPUs: CostModel = {
     let alone = Set(builtIn.values.keys).subtracting(
       ModelMeasurement.byDistance.flatMap { base in ModelMeasurement.distances.map { base + $0.suffix } })

@@ -29,8 +29,8 @@ package struct SimulatedBackend: Hashable, Sendable {
 
   /// Reads a list with commas. A name that stands twice counts once.
   /// - Parameter withChanges: whether every single change of a pool without a strategy follows it.
-  /// - Parameter forks: whether tasks are forks. If not, no change of how forks become visible is among the changes, and a strategy
-  ///   may not have one.
+  /// - Parameter forks: whether tasks are forks. If not, no change of how forks become visible is among the changes,
+  ///   and a strategy may not have one.
   package static func list(
     _ names: [String], withChanges: Bool = false, forks: Bool = false
   ) throws -> [SimulatedBackend] {

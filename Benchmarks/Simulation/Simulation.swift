@@ -8,8 +8,8 @@ package struct Simulation: Sendable {
   package var costs: VirtualCosts
   package var topology = VirtualTopology.flat
   package var seed: UInt64
-  /// How long one thread takes to add a task to its queue before the first task may run, in nanoseconds; 0: the tasks are
-  /// there, and those without inputs are submitted at once.
+  /// How long one thread takes to add a task to its queue before the first task may run, in nanoseconds; 0: the tasks
+  /// are there, and those without inputs are submitted at once.
   package var adding: Int64 = 0
   /// Whether the tasks that an end makes ready are forks, as a `join` makes them, and not operations.
   package var forks = false
@@ -101,8 +101,8 @@ package struct SimulationResult: Sendable {
   package var workShare: Double { Double(totalWork) / Double(workers) }
   /// What the longest path takes beyond that.
   package var pathShare: Double { lowerBound - workShare }
-  /// The rest: what jobs, edges, steals and wakes cost, and idle workers while tasks were ready. The three shares together
-  /// are the makespan.
+  /// The rest: what jobs, edges, steals and wakes cost, and idle workers while tasks were ready. The three shares
+  /// together are the makespan.
   package var schedulerShare: Double { Double(makespan) - lowerBound }
 
   /// How many queued jobs, on average over all tasks, should have gone before a job that began.

@@ -96,8 +96,8 @@ package struct SimulationPlan: Sendable {
   }
 }
 
-/// The granularities of a sweep, largest first: two steps halve the work, as in `dependencies/metg`. The sweep ends when the
-/// workers are busy for less than a fifth of the time twice in a row.
+/// The granularities of a sweep, largest first: two steps halve the work, as in `dependencies/metg`. The sweep ends
+/// when the workers are busy for less than a fifth of the time twice in a row.
 struct GranularityLadder {
   static let works: [Double] = (0...32).map { 1_048_576 / 2.0.squareRoot().power($0) }
   private static let little = 0.2

@@ -1,6 +1,7 @@
 import OperationBackends
 
-/// What a user has chosen for the scheduler of a peer: the choices that are not the default, by the name of the decision.
+/// What a user has chosen for the scheduler of a peer: the choices that are not the default, by the name of the
+/// decision.
 package struct PeerStrategy: StrategyValue {
   fileprivate var choices: [String: String] = [:]
 

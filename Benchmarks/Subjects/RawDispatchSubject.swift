@@ -3,8 +3,8 @@ import HarnessWords
 
 /// `DispatchQueue.async` on a private concurrent queue, without an operation layer. The queue has no priorities within
 /// itself, no dependencies and no cancellation of a whole queue, so the cells of such benchmarks stay empty. One piece
-/// of work can be cancelled (`DispatchWorkItem`), and a join is a group's `notify`. A fork is a `concurrentPerform` of two
-/// iterations.
+/// of work can be cancelled (`DispatchWorkItem`), and a join is a group's `notify`. A fork is a `concurrentPerform` of
+/// two iterations.
 public final class RawDispatchSubject: CancellableSubject {
   public static var name: String { "raw-dispatch" }
   public static var summary: String { "DispatchQueue.async on a concurrent queue" }

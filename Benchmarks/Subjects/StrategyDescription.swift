@@ -18,8 +18,8 @@ public struct StrategyDescription: Sendable {
 }
 
 extension SubjectVariant {
-  /// The decisions of the pools of these subjects, by the subject without its strategy. Only of those whose strategy was
-  /// chosen.
+  /// The decisions of the pools of these subjects, by the subject without its strategy. Only of those whose strategy
+  /// was chosen.
   package static func facts(of names: some Sequence<String>) -> [String: [StrategyFacts]] {
     let chosen = names.compactMap { try? SubjectVariant($0) }.filter { !$0.strategy.isEmpty }.map(\.subject)
     return Dictionary(

@@ -60,19 +60,19 @@ public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
   /// Where tasks run that prefer the subject; nil for Swift's default executor. Needs the ability `tasks`.
   var taskExecutor: (any TaskExecutor)? { get }
 
-  /// A new executor for actors on the subject; nil when the subject has none but that of Swift's default actors. Needs the
-  /// ability `tasks`.
+  /// A new executor for actors on the subject; nil when the subject has none but that of Swift's default actors. Needs
+  /// the ability `tasks`.
   func makeActorExecutor() -> (any SerialExecutor)?
 
   /// Runs an asynchronous body at some time. `drain` waits for the body's end. Needs the ability `tasks`.
   func submitTask(_ body: @escaping @Sendable () async -> Void)
 
-  /// Runs an asynchronous body for every index below `count`, at most `limit` of them at a time, and returns when all have
-  /// returned: in the form that users of the subject write. Nil is no limit. Needs the ability `tasks`.
+  /// Runs an asynchronous body for every index below `count`, at most `limit` of them at a time, and returns when all
+  /// have returned: in the form that users of the subject write. Nil is no limit. Needs the ability `tasks`.
   func runTasks(_ count: Int, limit: Int?, _ body: @escaping @Sendable (Int) async -> Void) async
 
-  /// Runs an asynchronous body for every index below `count`. Cancels all of them when `whenBegun` has returned, and returns
-  /// when all have returned: in the form that users of the subject write. Needs the ability `tasks`.
+  /// Runs an asynchronous body for every index below `count`. Cancels all of them when `whenBegun` has returned, and
+  /// returns when all have returned: in the form that users of the subject write. Needs the ability `tasks`.
   func runCancelled(
     _ count: Int, _ body: @escaping @Sendable (Int) async -> Void, whenBegun: @escaping @Sendable () async -> Void
   ) async

@@ -6,7 +6,8 @@ extension SubjectVariant {
   /// The subjects that an ablation takes.
   public static let subjects = [StealingChoice.name, ThreadPoolChoice.name]
 
-  /// Every single change that a study of a subject's strategy tries, with its decision; nil when the subject has no strategy.
+  /// Every single change that a study of a subject's strategy tries, with its decision; nil when the subject has no
+  /// strategy.
   public static func changes(of subject: String) -> [(decision: String, text: String)]? {
     func texts<Strategy: PoolStrategy>(_ type: Strategy.Type) -> [(decision: String, text: String)] {
       Strategy.studiedChanges.map { ($0.decision, $0.strategy.description) }

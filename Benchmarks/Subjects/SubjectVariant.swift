@@ -86,8 +86,8 @@ public struct SubjectVariant: Hashable, Sendable {
     }
   }
 
-  /// The strategies of the backends that this process makes. A measuring process measures one subject, and chooses before
-  /// it makes the first backend.
+  /// The strategies of the backends that this process makes. A measuring process measures one subject, and chooses
+  /// before it makes the first backend.
   private static let chosen = Mutex((stealing: StealingStrategy(), threadPool: ThreadPoolStrategy()))
 
   static var stealing: StealingStrategy { chosen.withLock { $0.stealing } }

@@ -55,8 +55,9 @@ package struct Selection: Sendable {
     return plan
   }
 
-  /// The plan of an ablation: the first subject against each of the others, without references. Scenarios without a time to
-  /// compare, and subjects that cannot run all that the first can, have no place in it. Allocations are not counted.
+  /// The plan of an ablation: the first subject against each of the others, without references. Scenarios without a
+  /// time to compare, and subjects that cannot run all that the first can, have no place in it. Allocations are not
+  /// counted.
   package func ablation(_ catalogue: Catalogue) throws -> Plan {
     let subjects = try subjects(withReferences: false)
     let arms = try arms(subjects)

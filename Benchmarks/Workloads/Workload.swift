@@ -20,8 +20,8 @@ package protocol Workload: Sendable {
   var needs: Abilities { get }
   /// The needs with these parameters, for a benchmark whose needs depend on the parameters.
   func needs(_ parameters: Parameters) -> Abilities
-  /// Whether the benchmark ends only when some operations have had their turn, while others add operations all the time. On a
-  /// strategy that may leave an old operation waiting for ever it would not end.
+  /// Whether the benchmark ends only when some operations have had their turn, while others add operations all the
+  /// time. On a strategy that may leave an old operation waiting for ever it would not end.
   func needsTurns(_ parameters: Parameters) -> Bool
   var repeats: RepeatPolicy { get }
   /// The policy for these parameters, for a benchmark whose policy depends on the parameters.

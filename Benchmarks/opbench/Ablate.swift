@@ -47,7 +47,8 @@ struct Ablate: ParsableCommand {
 
   @OptionGroup var options: RunOptions
 
-  /// Where strategies differ: adding, chains and graphs, fork and join, hand-overs between threads, and the family `strategy`.
+  /// Where strategies differ: adding, chains and graphs, fork and join, hand-overs between threads, and the family
+  /// `strategy`.
   static let usualBenchmarks =
     "^(overhead/(external-add|local-add|external-batch)|dependencies/chain|dependencies/graph .*pattern=stencil_1d"
     + "|forkjoin/(fib|uts)|latency/(ping-pong|wake-idle)|strategy/.*)( |;|$)"
@@ -79,7 +80,8 @@ struct Ablate: ParsableCommand {
     if let failure = failures.first { throw failure }
   }
 
-  /// Says where the pairs will go. Pairs of an earlier ablation say nothing of this one, which may have none: they go away.
+  /// Says where the pairs will go. Pairs of an earlier ablation say nothing of this one, which may have none: they go
+  /// away.
   private func beginPairs(_ file: String?) {
     guard !noPairs else { return }
     Progress().say(

@@ -76,8 +76,8 @@ struct OpbenchSuite: Suite {
 }
 
 extension OpbenchSuite {
-  /// The default subject, the references, and the peers that are built: all benchmarks of a run that choose how often they are
-  /// repeated.
+  /// The default subject, the references, and the peers that are built: all benchmarks of a run that choose how often
+  /// they are repeated.
   private func repeated() throws -> [PlannedScenario] {
     let names = [GatedBenchmarks.defaultSubject] + Peer.all.map(\.name).filter { peers.program($0) != nil }
     let selection = Selection(names: names, benchmark: nil, workers: nil, effort: .full, seed: 1, peers: peers)

@@ -1,5 +1,6 @@
 // swift-tools-version: 6.1
-// Stands for your package. Its users fetch nothing for the gate: the benchmarks are a package of their own, in Benchmarks.
+// Stands for your package. Its users fetch nothing for the gate: the benchmarks are a package of their own, in
+// Benchmarks.
 import PackageDescription
 
 let package = Package(

@@ -1,4 +1,5 @@
-"""Draws a trace of the pipeline: a band for each stage, a bar for each operation from its start to its end, in the colour of its priority."""
+"""Draws a trace of the pipeline: a band for each stage, a bar for each operation from its start to its end, in the
+colour of its priority."""
 
 import json
 import sys
@@ -19,7 +20,8 @@ COLOURS = {
 
 
 def bars(events):
-    """Gives (stage, start, end, priority) in milliseconds. An operation with an asynchronous body ends with its last part."""
+    """Gives (stage, start, end, priority) in milliseconds. An operation with an asynchronous body ends with its last
+    part."""
     begins = {}
     ends = {}
     for event in events:

@@ -2,9 +2,9 @@
 
     reframe -c opbench_campaign.py -S opbench=/path/to/opbench -r
 
-A shard has whole blocks of the plan, so every ratio is of one machine. The files of the shards lie in `results`, and stay there: a
-second call of ReFrame runs what is missing. With one shard for each node of the cluster, ReFrame submits that many jobs; for
-hundreds of shards scripts/campaign submits one job array instead.
+A shard has whole blocks of the plan, so every ratio is of one machine. The files of the shards lie in `results`, and
+stay there: a second call of ReFrame runs what is missing. With one shard for each node of the cluster, ReFrame submits
+that many jobs; for hundreds of shards scripts/campaign submits one job array instead.
 """
 
 import os

@@ -24,8 +24,8 @@ cplatform_forks *cplatform_forks_make(void) {
   return list;
 }
 
-/// Called at the end of `cplatform_fork_push`, with parameters of the same kinds, so that it is a jump: `cplatform_fork_push`
-/// saves no registers.
+/// Called at the end of `cplatform_fork_push`, with parameters of the same kinds, so that it is a jump:
+/// `cplatform_fork_push` saves no registers.
 SWIFTCALL __attribute__((noinline)) static cplatform_fork *show(void *new, void *unused) {
   (void)unused;
   cplatform_fork *fork = new;

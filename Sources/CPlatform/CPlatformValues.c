@@ -6,16 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Task-local values, as Swift's runtime keeps them. Sources/OperationCore/Forking/README.md has the protocol, in "Values".
+// Task-local values, as Swift's runtime keeps them. Sources/OperationCore/Forking/README.md has the protocol, in
+// "Values".
 //
-// A bound value is an item of a list, the newest first. The word that holds the newest item is a part of the current task. On a
-// thread without a task the word stands where a thread-local variable of the runtime points, which is NULL while nothing is bound.
-// No function of the runtime names the two places, so they are looked for once: a value is bound, and then one word is another.
+// A bound value is an item of a list, the newest first. The word that holds the newest item is a part of the current
+// task. On a thread without a task the word stands where a thread-local variable of the runtime points, which is NULL
+// while nothing is bound. No function of the runtime names the two places, so they are looked for once: a value is
+// bound, and then one word is another.
 
 #define SWIFTCALL __attribute__((swiftcall))
 #define CONTEXT __attribute__((swift_context))
 
-// Functions that the compiler calls for TaskLocal and for withTaskCancellationHandler. Weak, so that this module links alone.
+// Functions that the compiler calls for TaskLocal and for withTaskCancellationHandler. Weak, so that this module links
+// alone.
 #define RUNTIME extern __attribute__((weak)) SWIFTCALL
 RUNTIME void *swift_task_getCurrent(void);
 RUNTIME void swift_task_localValuePush(const void *key, void *value, const void *type);
@@ -32,8 +35,8 @@ enum {
   task_bytes = 192,  ///< the runtime's own words at the beginning of a task
 };
 
-/// An item at which a search for a value ends: 6 in the lowest bits of the word is the runtime's sign for that. A list that ends with
-/// this item is never empty, so the runtime does not free what points to the list.
+/// An item at which a search for a value ends: 6 in the lowest bits of the word is the runtime's sign for that. A list
+/// that ends with this item is never empty, so the runtime does not free what points to the list.
 static const uintptr_t nothing[1] = {6};
 static void *const no_values = (void *)nothing;
 

@@ -5,7 +5,7 @@ import VirtualScheduling
 
 /// Runs operations in an order that a seed decides, with a clock of its own: for tests.
 ///
-/// The backend imitates a pool with some workers. One thread goes on at a time. Whatever real threads leave open is a
+/// The backend imitates a pool with some workers. One thread goes on at a time. A matter of chance of real threads is a
 /// choice of the seed: which worker is first, who wins a race for a job, and when a thread that waited goes on. So the
 /// same seed gives the same order, on every machine.
 ///
@@ -133,8 +133,9 @@ public final class DeterministicBackend: Backend {
   public var threadsCreated: Int { driver.threads.createdCount }
 
   /// Runs the queued jobs and the jobs that they add, waits for
-  /// operations that have begun and go on elsewhere, and lets virtual time pass for them. Submitting a job afterwards traps. Timers that are then left are dropped, and tasks that sleep on the clock are
-  /// cancelled. Returns when every real thread has ended. Traps inside one of the backend's jobs.
+  /// operations that have begun and go on elsewhere, and lets virtual time pass for them. Submitting a job afterwards
+  /// traps. Timers that are then left are dropped, and tasks that sleep on the clock are cancelled. Returns when every
+  /// real thread has ended. Traps inside one of the backend's jobs.
   public func shutdown() {
     driver.stop()
     driver.threads.join(isOwnThread: driver.currentCarrier != nil)

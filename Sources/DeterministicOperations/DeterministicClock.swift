@@ -3,9 +3,9 @@ import Synchronization
 
 /// The virtual time of a `DeterministicBackend`. The time begins at 0, and goes on from event to event.
 ///
-/// A task that sleeps on the clock lets the backend run, as a thread that waits does. The task itself goes on where its executor
-/// has it: the body of a test and of an operation on the backend, in the order of the seed. Another task goes on beside the backend:
-/// what it does then is ordered by the seed only as long as nothing else waits.
+/// A task that sleeps on the clock lets the backend run, as a thread that waits does. The task itself goes on where its
+/// executor has it: the body of a test and of an operation on the backend, in the order of the seed. Another task goes
+/// on beside the backend: what it does then is ordered by the seed only as long as nothing else waits.
 ///
 /// ```swift
 /// import DeterministicOperations

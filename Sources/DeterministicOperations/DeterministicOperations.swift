@@ -42,14 +42,14 @@ public func withDeterministicOperations<Result, Failure: Error>(
 
 /// Runs an asynchronous test on a fresh deterministic backend.
 ///
-/// Inside, and in all tasks that the body makes, `OperationQueue()` makes a queue on the backend. Jobs run only while the body awaits:
-/// an operation of the backend, an actor or a task on its executors, its clock, or `run()`, `run(until:)`, `advance(by:)` or
-/// `waitUntil(_:)` of the backend. The body and its child tasks go on on threads of the backend, one at a time, and the seed decides when.
-/// Where the body is on the main actor, or on another actor with an executor of its own, it goes on there. What other tasks do is
-/// not decided by the seed.
+/// Inside, and in all tasks that the body makes, `OperationQueue()` makes a queue on the backend. Jobs run only while
+/// the body awaits: an operation of the backend, an actor or a task on its executors, its clock, or `run()`,
+/// `run(until:)`, `advance(by:)` or `waitUntil(_:)` of the backend. The body and its child tasks go on on threads of
+/// the backend, one at a time, and the seed decides when. Where the body is on the main actor, or on another actor with
+/// an executor of its own, it goes on there. What other tasks do is not decided by the seed.
 ///
-/// When the body awaits something that the backend does not know, such as a task of its own, and something is left to run, nothing happens
-/// for a second. Then a line says so, and jobs run meanwhile.
+/// When the body awaits something that the backend does not know, such as a task of its own, and something is left to
+/// run, nothing happens for a second. Then a line says so, and jobs run meanwhile.
 ///
 /// ```swift
 /// import DeterministicOperations
@@ -85,8 +85,8 @@ extension DeterministicBackend {
     return try outcome.get()
   }
 
-  /// Runs `body` in the calling task, as far as the task is not bound to an actor as strands of the backend, and shuts the
-  /// backend down.
+  /// Runs `body` in the calling task, as far as the task is not bound to an actor as strands of the backend, and shuts
+  /// the backend down.
   func host<Result, Failure: Error>(
     isolation: isolated (any Actor)?, _ body: (DeterministicBackend) async throws(Failure) -> Result
   ) async throws(Failure) -> Result {

@@ -151,7 +151,8 @@ extension Driver {
 
   // MARK: - Time
 
-  /// How far the clock may go by itself: not beyond the time at which a guest wants to go on, whatever others sleep for.
+  /// How far the clock may go by itself: not beyond the time at which a guest wants to go on, whatever others sleep
+  /// for.
   private var timeLimit: Int64 {
     let now = lock.state.pool.now
     if lock.state.ending.isStopping { return lock.state.work.jobs > 0 || !threads.begun.isNone ? .max : now }

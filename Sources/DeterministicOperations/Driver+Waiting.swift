@@ -227,8 +227,8 @@ extension Driver {
     endAll()
   }
 
-  /// Called under `lock`, gives it up meanwhile. When all jobs have ended, and all operations that have begun: tasks and guests go
-  /// on, timers are dropped, and all threads end.
+  /// Called under `lock`, gives it up meanwhile. When all jobs have ended, and all operations that have begun: tasks
+  /// and guests go on, timers are dropped, and all threads end.
   /// - Returns: whether this is the end.
   func finishStopping() -> Bool {
     guard lock.state.work.jobs == 0, threads.begun.isNone || lock.state.ending.mayGiveUp, !lock.state.ending.isOver

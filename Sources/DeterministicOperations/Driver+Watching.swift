@@ -49,8 +49,8 @@ struct Sight {
   }
 }
 
-/// For how long the body of an asynchronous test has been in something that the backend does not know, while something could
-/// happen. Only the monitor's thread touches it.
+/// For how long the body of an asynchronous test has been in something that the backend does not know, while something
+/// could happen. Only the monitor's thread touches it.
 struct TestSight {
   private var arrivals = -1
   private var lastLook: UInt64 = 0
@@ -103,8 +103,8 @@ extension Driver {
     return BlockingMonitor.Look(isNeeded: isTest || !seen.isEmpty, hasChanged: patience < Self.longPatience)
   }
 
-  /// Called under `lock`. The body of an asynchronous test may await what the backend does not know: a task of its own, or an
-  /// actor elsewhere. What it awaits may need what would run here.
+  /// Called under `lock`. The body of an asynchronous test may await what the backend does not know: a task of its own,
+  /// or an actor elsewhere. What it awaits may need what would run here.
   private func watchTest() {
     var isStill = false
     if case .nobody = lock.state.baton.holder { isStill = !isPermitted && lock.state.pool.nextTime != nil }

@@ -7,8 +7,8 @@ import VirtualScheduling
 
 /// The threads of a deterministic backend, of which one goes on at a time. `README.md` here has the protocol.
 final class Driver: @unchecked Sendable {
-  // Sendable: the fields are constants, or guarded by `lock`. One thread touches `testSight`. `backend` is written once, before anybody else knows the
-  // driver.
+  // Sendable: the fields are constants, or guarded by `lock`. One thread touches `testSight`. `backend` is written
+  // once, before anybody else knows the driver.
 
   let lock: Locked<DriverState>
   let threads: PoolThreads

@@ -33,8 +33,8 @@ import VirtualScheduling
 ///   - strategy: how the imitated pool schedules.
 ///   - advancesByItself: whether the clock goes on to the next event when nothing is left to do at the present time.
 ///   - checksDeterminism: whether each seed runs twice. Then a test fails that does not do the same both times: it
-///     reads real time or a random number, or uses threads of its own. An address, or the order of a `Set`, is often the
-///     same both times: run tests with `SWIFT_DETERMINISTIC_HASHING=1` in the environment.
+///     reads real time or a random number, or uses threads of its own. An address, or the order of a `Set`, is often
+///     the same both times: run tests with `SWIFT_DETERMINISTIC_HASHING=1` in the environment.
 ///   - file: the file that the line before each run names.
 ///   - line: the line in it.
 ///   - body: the test.

@@ -1,5 +1,5 @@
-/// The module for who writes a backend or chooses a strategy: all of `Operations`, and what backends and strategies are made of,
-/// such as `Job` and `StealingStrategy`.
+/// The module for writing a backend or choosing a strategy: all of `Operations`, and the types of backends and
+/// strategies, such as `Job` and `StealingStrategy`.
 @_exported import OperationCore
 @_exported import Operations
 @_exported import Scheduling

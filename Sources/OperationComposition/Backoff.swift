@@ -34,7 +34,8 @@ public enum Backoff {
     return Growing(next: initial) { $0.upToACentury(times: factor) }
   }
 
-  /// Each wait is drawn between `base` and `factor` times the last. Traps when the factor is below 1, or the duration is negative.
+  /// Each wait is drawn between `base` and `factor` times the last. Traps when the factor is below 1, or the duration
+  /// is negative.
   public static func decorrelatedJitter<Generator: RandomNumberGenerator & Sendable>(
     factor: Int, base: Duration, using generator: Generator = SystemRandomNumberGenerator()
   ) -> some BackoffStrategy {
@@ -78,7 +79,8 @@ extension BackoffStrategy {
   }
 }
 
-/// A generator of random numbers that gives the same numbers for the same seed: SplitMix64 (Steele, Lea and Flood, 2014).
+/// A generator of random numbers that gives the same numbers for the same seed: SplitMix64 (Steele, Lea and Flood,
+/// 2014).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

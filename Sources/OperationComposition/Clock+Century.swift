@@ -1,5 +1,6 @@
 extension Clock {
-  /// The instant, but not before now, and not more than a century after now: clocks of the system trap beyond a few centuries.
+  /// The instant, but not before now, and not more than a century after now: clocks of the system trap beyond a few
+  /// centuries.
   func withinACentury(_ instant: Instant) -> Instant {
     let now = now
     if instant <= now { return now }

@@ -41,8 +41,8 @@ final class Followers: Sendable {
     for request in requests { LongChain.step { self.settle(request) } }
   }
 
-  /// Two threads may set a request's priority at the same time. Each thread reads the wanted priority again after its own store. So
-  /// the thread that stores last sees the newest priority.
+  /// Two threads may set a request's priority at the same time. Each thread reads the wanted priority again after its
+  /// own store. So the thread that stores last sees the newest priority.
   private func settle(_ request: any FollowingRequest) {
     var wanted = priority
     while request.priority != wanted {

@@ -13,21 +13,21 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The first request of a key adds an operation to the queue. Requests that come before its body has ended share it. The
-/// operation belongs to all of them alike:
+/// The first request of a key adds an operation to the queue. Requests that come before its body has ended share it.
+/// The operation belongs to all of them alike:
 ///
-/// * A request that leaves (`cancel()`, or a cancelled task) ends at once, and the work goes on for the others. When the last
-///   request leaves, the operation is cancelled. A request that comes then starts a new operation.
-/// * What the body returns or throws is the result of all who ask at that time. The next request begins anew: the coalescer keeps no
-///   results.
-/// * The operation is as urgent as its most urgent request. `priority` of a request may change at any time. A task that waits for a
-///   request lends it nothing beyond that.
-/// * A request that is made in the body of another coalesced operation, of this coalescer or of any, is as urgent as that
-///   operation, and follows its changes. So steps that build on each other (download, decode, draw) have a coalescer each. Raising
-///   a request for the last step raises the steps before, too.
+/// * A request that leaves (`cancel()`, or a cancelled task) ends at once, and the work goes on for the others. When
+///   the last request leaves, the operation is cancelled. A request that comes then starts a new operation.
+/// * What the body returns or throws is the result of all who ask at that time. The next request begins anew: the
+///   coalescer keeps no results.
+/// * The operation is as urgent as its most urgent request. `priority` of a request may change at any time. A task that
+///   waits for a request lends it nothing beyond that.
+/// * A request that is made in the body of another coalesced operation, of this coalescer or of any, is as urgent as
+///   that operation, and follows its changes. So steps that build on each other (download, decode, draw) have a
+///   coalescer each. Raising a request for the last step raises the steps before, too.
 ///
-/// A body that waits for its own value, directly or through other operations, gets a `CircularWait` that names both. A request
-/// that a body makes for its own value does not keep the operation going when all others have left.
+/// A body that waits for its own value, directly or through other operations, gets a `CircularWait` that names both. A
+/// request that a body makes for its own value does not keep the operation going when all others have left.
 ///
 /// The body has the task-local values of the first request. Memory is held for a key only while there is a request.
 public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Sendable {
@@ -91,7 +91,8 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
     }
     entry.applyPriority()
     leading?.add(request)
-    // Without a lock: a queue of a user's class may run here. Who shares the operation meanwhile may wait for it already.
+    // Without a lock: a queue of a user's class may run here. Who shares the operation meanwhile may wait for it
+    // already.
     if isNew { queue.addOperation(entry.operation) }
     return request
   }
@@ -105,7 +106,7 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
     var requests = Requests()
     /// A thread sets the operation's priority now.
     var isApplying = false
-    /// The body has ended. Who leaves now must not cancel an operation that is about to finish.
+    /// The body has ended. A request that leaves now must not cancel an operation that is about to finish.
     var isOver = false
 
     init(key: Key, coalescer: Coalescer, _ body: @escaping @Sendable () async throws -> Success) {
@@ -131,7 +132,8 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
       link.entry.withLock { $0 = self }
     }
 
-    /// Lets the body find the entry, until the body has ended. A body that never runs is released, and with it the link.
+    /// Lets the body find the entry, until the body has ended. A body that never runs is released, and with it the
+    /// link.
     private final class Link: Sendable {
       let entry = Mutex<Entry?>(nil)
       deinit { entry.withLock { $0.take() }?.ended() }
@@ -164,8 +166,8 @@ public final class Coalescer<Key: Hashable & Sendable, Success: Sendable>: Senda
       promise.deliver(.failure(CancellationError()))
     }
 
-    /// Gives the operation the priority of its most urgent request. One thread at a time sets it, and goes on until what it
-    /// has set is right: so the last change is not overtaken by an earlier one.
+    /// Gives the operation the priority of its most urgent request. One thread at a time sets it, and goes on until
+    /// what it has set is right: so the last change is not overtaken by an earlier one.
     override func applyPriority() {
       var applied: Operation.QueuePriority?
       while let wanted = coalescer.entries.withLock({ _ in next(after: applied) }) {
@@ -260,8 +262,8 @@ private class SharedWork<Success: Sendable>: @unchecked Sendable {
   func leave(_ request: ObjectIdentifier) {}
 }
 
-/// A request that shares an operation with others: see `Coalescer`. The request leaves when it is cancelled, and when nobody
-/// holds it any more.
+/// A request that shares an operation with others: see `Coalescer`. The request leaves when it is cancelled, and when
+/// nobody holds it any more.
 public final class CoalescedRequest<Success: Sendable>: Sendable, FollowingRequest {
   private struct State: Sendable {
     var work: SharedWork<Success>?
@@ -301,7 +303,8 @@ public final class CoalescedRequest<Success: Sendable>: Sendable, FollowingReque
   /// Whether the request has left.
   public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Leaves. Who waits for `value` gets a `CancellationError` at once. The operation is cancelled when no other request is left.
+  /// Leaves. A wait for `value` ends with a `CancellationError` at once. The operation is cancelled when no other
+  /// request is left.
   public func cancel() {
     let (work, waits) = state.withLock { state in
       state.isCancelled = true
@@ -313,11 +316,11 @@ public final class CoalescedRequest<Success: Sendable>: Sendable, FollowingReque
     work.leave(ObjectIdentifier(self))
   }
 
-  /// Waits for the operation and returns what its body returned. Cancelling the waiting task ends the wait at once; the request
-  /// stays.
+  /// Waits for the operation and returns what its body returned. Cancelling the waiting task ends the wait at once; the
+  /// request stays.
   ///
-  /// Throws what the body threw; `CancellationError` when the waiting task, the request or the operation was cancelled; a
-  /// `CircularWait` in the body of an operation that the value waits for.
+  /// Throws what the body threw; `CancellationError` when the waiting task, the request or the operation was cancelled;
+  /// a `CircularWait` in the body of an operation that the value waits for.
   public var value: Success {
     get async throws {
       let wait = state.withLock { state -> (SharedWork<Success>, Int)? in

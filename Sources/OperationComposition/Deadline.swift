@@ -15,15 +15,16 @@ import Synchronization
 /// }
 /// ```
 ///
-/// What the body returns or throws counts, also after the deadline: only a `CancellationError` that the deadline has caused
-/// becomes `DeadlineExceeded`. No thread of a backend has to be free for the deadline: it cancels bodies that compute, also when they
-/// have all workers. (A clock that is none of the system's and none of a `DeterministicBackend` wakes sleepers in its own way: one that uses
-/// `Task.sleep` needs a free thread of Swift's.) A body that does not look at its cancelling takes as long as it takes. The words are those of the
-/// proposal [SE-0526](https://github.com/swiftlang/swift-evolution/blob/main/proposals/0526-deadline.md).
+/// What the body returns or throws counts, also after the deadline: only a `CancellationError` that the deadline has
+/// caused becomes `DeadlineExceeded`. No thread of a backend has to be free for the deadline: it cancels bodies that
+/// compute, also when they have all workers. (A clock that is none of the system's and none of a `DeterministicBackend`
+/// wakes sleepers in its own way: one that uses `Task.sleep` needs a free thread of Swift's.) A body that does not look
+/// at its cancelling takes as long as it takes. The words are those of the proposal
+/// [SE-0526](https://github.com/swiftlang/swift-evolution/blob/main/proposals/0526-deadline.md).
 ///
 /// - Parameters:
-///   - deadline: an instant of the clock. One that has passed cancels the body at once. One more than a hundred years away counts as
-///     a hundred.
+///   - deadline: an instant of the clock. One that has passed cancels the body at once. One more than a hundred years
+///     away counts as a hundred.
 ///   - tolerance: how much later the cancelling may come, as `Clock.sleep(until:tolerance:)` has it.
 ///   - clock: the clock of the deadline, such as that of a `DeterministicBackend`.
 ///   - body: runs as a task where the caller's task runs, with its task-local values and its priority.
@@ -32,8 +33,8 @@ public func withDeadline<Success: Sendable, C: Clock>(
   body: @escaping @Sendable () async throws -> Success
 ) async throws -> Success {
   tellRealTime(of: C.self, "withDeadline")
-  // An unstructured task has no executor of its maker's by itself. Unlike a child task it can be cancelled from outside: the caller's
-  // task cannot do that, where bodies that compute have all workers of its executor.
+  // An unstructured task has no executor of its maker's by itself. Unlike a child task it can be cancelled from
+  // outside: the caller's task cannot do that, where bodies that compute have all workers of its executor.
   let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
   let task = Task(executorPreference: executor, operation: body)
   let expiry = Expiry()

@@ -18,8 +18,9 @@ import Operations
 /// }
 /// ```
 public protocol FailableOperation: Operation {
-  /// The error that the operation ended with; nil before the end, and when it did not fail. `ObservedOperationQueue` reads it behind
-  /// the finish, on the thread that posts the finish: so it must not take a lock that the class holds while it posts.
+  /// The error that the operation ended with; nil before the end, and when it did not fail. `ObservedOperationQueue`
+  /// reads it behind the finish, on the thread that posts the finish: so it must not take a lock that the class holds
+  /// while it posts.
   var failure: (any Error)? { get }
 }
 
@@ -33,7 +34,8 @@ extension TaskOperation: FailableOperation {
 
 /// An operation whose method may throw.
 extension InvocationOperation: FailableOperation {
-  /// What the method threw; nil before the operation has finished, when the method returned, and when it was never called.
+  /// What the method threw; nil before the operation has finished, when the method returned, and when it was never
+  /// called.
   public var failure: (any Error)? {
     guard isFinished else { return nil }
     do {

@@ -1,8 +1,8 @@
 import Operations
 import Synchronization
 
-/// Lets one operation of each key run at a time, whatever queue it is in. Operations of one key run in the order in which they
-/// were given to the exclusion.
+/// Lets one operation of each key run at a time, whatever queue it is in. Operations of one key run in the order in
+/// which they were given to the exclusion.
 ///
 /// ```swift
 /// import OperationComposition
@@ -16,10 +16,10 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A waiting operation holds no place in its queue. An operation that has several keys waits for all of them. Keys that are given in one
-/// call, or to one condition, are taken at one instant, so that nobody waits in a circle. Two operations that take the same two keys
-/// in two calls each, in opposite orders, may wait for each other: give all keys at once. A waiting operation that is cancelled finishes
-/// at once, and those behind it still wait for those before it.
+/// A waiting operation holds no place in its queue. An operation that has several keys waits for all of them. Keys that
+/// are given in one call, or to one condition, are taken at one instant, so that nobody waits in a circle. Two
+/// operations that take the same two keys in two calls each, in opposite orders, may wait for each other: give all keys
+/// at once. A waiting operation that is cancelled finishes at once, and those behind it still wait for those before it.
 ///
 /// A key costs memory only while an operation of it is unfinished.
 public final class MutualExclusion<Key: Hashable & Sendable>: Sendable {
@@ -61,7 +61,8 @@ public final class MutualExclusion<Key: Hashable & Sendable>: Sendable {
 
     private let keys: Set<Key>
     private let exclusion: MutualExclusion
-    /// The operation whose turn it is. While the turn is in line it holds the operation, so that no other one has the number.
+    /// The operation whose turn it is. While the turn is in line it holds the operation, so that no other one has the
+    /// number.
     let behind: ObjectIdentifier
 
     init(of keys: Set<Key>, behind operation: Operation, in exclusion: MutualExclusion) {

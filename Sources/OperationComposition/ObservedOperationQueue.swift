@@ -21,8 +21,8 @@ public struct OperationEvent: Sendable {
   public let operation: Operation
   /// The queue that tells of it.
   public let queue: OperationQueue
-  /// Whether the operation has been cancelled. An observer reads this in the place of the operation's own property: a subclass may
-  /// post a change while it holds a lock that the property takes.
+  /// Whether the operation has been cancelled. An observer reads this in the place of the operation's own property: a
+  /// subclass may post a change while it holds a lock that the property takes.
   public let isCancelled: Bool
   /// When it happened.
   public let instant: ContinuousClock.Instant
@@ -36,10 +36,10 @@ public struct OperationEvent: Sendable {
 
 /// Is told what happens to the operations of a queue: for logs, metrics and spans.
 ///
-/// The events of one operation come one after the other, in their order. They come on the threads that make the changes: one that
-/// happens while an observer is being told of another event of the operation is told by that thread, afterwards. So who
-/// waits for the operation or for the queue may go on a moment before the last event. The events come outside of all locks of the
-/// library. So an observer must be quick, and must not block.
+/// The events of one operation come one after the other, in their order. They come on the threads that make the
+/// changes: one that happens while an observer is being told of another event of the operation is told by that thread,
+/// afterwards. So who waits for the operation or for the queue may go on a moment before the last event. The events
+/// come outside of all locks of the library. So an observer must be quick, and must not block.
 public protocol OperationObserver: Sendable {
   /// Called once for each event.
   func received(_ event: OperationEvent)
@@ -142,8 +142,8 @@ open class ObservedOperationQueue: OperationQueue, @unchecked Sendable {
     followed.withLock { $0[ObjectIdentifier(operation)] = known }
     note(.added, operation, at: known.added)
     let tokens = [
-      // The first change is the start. A class of a user's may post while it holds a lock that reading its property takes, so
-      // no property is read in an observer.
+      // The first change is the start. A class of a user's may post while it holds a lock that reading its property
+      // takes, so no property is read in an observer.
       operation.observe(\.isExecuting) { [weak self] operation, _ in self?.note(.started, operation) },
       operation.observe(\.isCancelled) { [weak self] operation, _ in self?.note(.cancelled, operation) },
       operation.observe(\.isFinished) { [weak self] operation, _ in self?.note(.finished, operation) },

@@ -2,8 +2,8 @@ import OperationCore
 import Operations
 import Synchronization
 
-/// What must hold before an operation may run. An operation whose conditions are not evaluated yet holds no place in its
-/// queue, and blocks no thread.
+/// What must hold before an operation may run. An operation whose conditions are not evaluated yet holds no place in
+/// its queue, and blocks no thread.
 ///
 /// ```swift
 /// import OperationComposition
@@ -26,8 +26,8 @@ import Synchronization
 ///
 /// `Delay`, `TokenBucket` and the turns of a `MutualExclusion` are conditions.
 public protocol OperationCondition: Sendable {
-  /// Called once, on the adding thread, before the operation is added: adds the operations that have to finish first. Does
-  /// nothing where a condition has no method of that name.
+  /// Called once, on the adding thread, before the operation is added: adds the operations that have to finish first.
+  /// Does nothing where a condition has no method of that name.
   func prepare(_ operation: Operation)
 
   /// Returns when the operation may go on. Throws when it must not run. Runs as a task on the queue's backend, and is
@@ -43,14 +43,15 @@ extension OperationCondition {
 extension OperationQueue {
   /// Adds an operation that runs when its conditions hold.
   ///
-  /// The conditions are evaluated one after the other, in the order of the list, once `dependencies` have finished, and what the
-  /// conditions' `prepare(_:)` has added. So a token is taken when the operation has its turn, and not before. The
-  /// first one that throws ends the evaluation: the body does not run, and the operation's result is that error.
+  /// The conditions are evaluated one after the other, in the order of the list, once `dependencies` have finished, and
+  /// what the conditions' `prepare(_:)` has added. So a token is taken when the operation has its turn, and not before.
+  /// The first one that throws ends the evaluation: the body does not run, and the operation's result is that error.
   ///
-  /// The conditions are an operation of their own, on which this one depends: `whyNotStarted()` names it. When this operation
-  /// is cancelled, it finishes at once, and the evaluation is cancelled.
+  /// The conditions are an operation of their own, on which this one depends: `whyNotStarted()` names it. When this
+  /// operation is cancelled, it finishes at once, and the evaluation is cancelled.
   ///
-  /// Traps as `addOperation(_:)` does. O(dependencies + conditions); a small queue and a second operation for each call.
+  /// Traps as `addOperation(_:)` does. O(dependencies + conditions); a small queue and a second operation for each
+  /// call.
   ///
   /// - Parameters:
   ///   - name: as `Operation.name`.

@@ -20,14 +20,15 @@ import Synchronization
 /// }
 /// ```
 ///
-/// `operation` is the group as an operation of the outer queue. When it starts, its body gets the members' queue and adds
-/// members there. The operation finishes when the body has returned and every member has finished, also those that members
-/// have added. The group holds one place of the outer queue all that time. Its members hold places of their own queue.
+/// `operation` is the group as an operation of the outer queue. When it starts, its body gets the members' queue and
+/// adds members there. The operation finishes when the body has returned and every member has finished, also those that
+/// members have added. The group holds one place of the outer queue all that time. Its members hold places of their own
+/// queue.
 ///
-/// Cancelling `operation` cancels every member, also members that are added afterwards, and lets a suspended group end. The limits of a
-/// cancelled group are lifted: cancelled members need no place.
-/// When the body throws, all members are cancelled, too, and the error is the group's result after they have ended. The error of
-/// a member is the group's only where the body awaits the member's `value`.
+/// Cancelling `operation` cancels every member, also members that are added afterwards, and lets a suspended group end.
+/// The limits of a cancelled group are lifted: cancelled members need no place.
+/// When the body throws, all members are cancelled, too, and the error is the group's result after they have ended. The
+/// error of a member is the group's only where the body awaits the member's `value`.
 ///
 /// A member that awaits `operation`, or the outer queue, would wait for itself: `value` throws a `CircularWait` there.
 ///
@@ -68,8 +69,8 @@ public final class OperationGroup<Success: Sendable, Failure: Error>: Sendable {
 
   /// Waits for the group, and returns what the body returned: the value of `operation`.
   ///
-  /// Throws what the body threw. Throws `CancellationError` when the group was cancelled before its start, and at once when the
-  /// waiting task is cancelled; the group then goes on.
+  /// Throws what the body threw. Throws `CancellationError` when the group was cancelled before its start, and at once
+  /// when the waiting task is cancelled; the group then goes on.
   public nonisolated(nonsending) var value: Success {
     get async throws { try await operation.value }
   }
@@ -156,8 +157,8 @@ private final class MemberQueue: OperationQueue, @unchecked Sendable {
     }
   }
 
-  // One that comes late is cancelled before it is added, and never runs. For one that comes at the same time, adding comes before
-  // the second look, and cancelling sets the flag first: one of the two sees the other.
+  // One that comes late is cancelled before it is added, and never runs. For one that comes at the same time, adding
+  // comes before the second look, and cancelling sets the flag first: one of the two sees the other.
 
   override func addOperation(_ op: Operation) {
     cancelIfLate(op)

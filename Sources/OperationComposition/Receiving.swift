@@ -17,12 +17,12 @@ extension OperationQueue {
   /// }
   /// ```
   ///
-  /// The operation depends on its inputs. When one of them threw, the body does not run, and the operation's result is that
-  /// error: of several the first in the order of the arguments. An input that was cancelled before its start counts as
-  /// one that threw `CancellationError`.
+  /// The operation depends on its inputs. When one of them threw, the body does not run, and the operation's result is
+  /// that error: of several the first in the order of the arguments. An input that was cancelled before its start
+  /// counts as one that threw `CancellationError`.
   ///
-  /// There are functions for one to four inputs. (One function with a parameter pack would make the compiler of Swift 6.3.1 crash
-  /// on a closure with too few parameters.)
+  /// There are functions for one to four inputs. (One function with a parameter pack would make the compiler of Swift
+  /// 6.3.1 crash on a closure with too few parameters.)
   ///
   /// Traps as `addOperation(_:)` does. O(1).
   ///

@@ -13,8 +13,8 @@ public struct RetryAction: Sendable, Hashable {
   /// The next attempt begins after `duration`. Less than 0 counts as 0, and more than a hundred years as a hundred.
   /// - Parameters:
   ///   - duration: how long to wait.
-  ///   - afterCancellation: whether there is a next attempt also when the attempt was cancelled, or its queue is cancelled before the
-  ///     next one.
+  ///   - afterCancellation: whether there is a next attempt also when the attempt was cancelled, or its queue is
+  ///     cancelled before the next one.
   public static func backoff(_ duration: Duration, afterCancellation: Bool = false) -> RetryAction {
     RetryAction(wait: max(duration, .zero), goesOnAfterCancellation: afterCancellation)
   }
@@ -37,14 +37,15 @@ public struct RetryAction: Sendable, Hashable {
 /// }
 /// ```
 ///
-/// Throws the error of the last attempt. A task that has been cancelled attempts nothing again, and throws `CancellationError`
-/// when it is cancelled while it waits.
+/// Throws the error of the last attempt. A task that has been cancelled attempts nothing again, and throws
+/// `CancellationError` when it is cancelled while it waits.
 ///
-/// A cancellation of the attempt is final too, whatever wait the strategy asks for, unless the strategy says `afterCancellation`. That is
-/// an attempt that throws `CancellationError`, and a call of `cancelAllOperations()` on a queue to which the attempts have added
-/// operations with `addTask`: also a call between two attempts, or as one begins. What an attempt cancels itself does not count, and
-/// neither does what the bodies of its operations cancel. Inside an operation the waits hold its place in the queue. The words are those of the
-/// retry that is proposed for [swift-async-algorithms](https://github.com/apple/swift-async-algorithms/pull/364).
+/// A cancellation of the attempt is final too, whatever wait the strategy asks for, unless the strategy says
+/// `afterCancellation`. That is an attempt that throws `CancellationError`, and a call of `cancelAllOperations()` on a
+/// queue to which the attempts have added operations with `addTask`: also a call between two attempts, or as one
+/// begins. What an attempt cancels itself does not count, and neither does what the bodies of its operations cancel.
+/// Inside an operation the waits hold its place in the queue. The words are those of the retry that is proposed for
+/// [swift-async-algorithms](https://github.com/apple/swift-async-algorithms/pull/364).
 ///
 /// - Parameters:
 ///   - maxAttempts: how often the operation is attempted, the first time included. Traps below 1.

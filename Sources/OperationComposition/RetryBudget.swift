@@ -1,11 +1,12 @@
 import Synchronization
 
-/// How many further attempts all callers of a service may make together, so that a service that fails is not drowned by its
-/// callers' attempts.
+/// How many further attempts all callers of a service may make together, so that a service that fails is not drowned by
+/// its callers' attempts.
 ///
-/// The rule is that of [gRPC's retry throttling](https://github.com/grpc/proposal/blob/master/A6-client-retries.md#throttling-retry-attempts-and-hedged-rpcs):
-/// a budget begins full. An attempt that fails costs one token, one that succeeds gives back `tokenRatio`. While half of the
-/// tokens or fewer are left, no attempt is made again.
+/// The rule is that of [gRPC's retry
+/// throttling](https://github.com/grpc/proposal/blob/master/A6-client-retries.md#throttling-retry-attempts-and-hedged-rpcs):
+/// a budget begins full. An attempt that fails costs one token, one that succeeds gives back `tokenRatio`. While half
+/// of the tokens or fewer are left, no attempt is made again.
 ///
 /// ```swift
 /// import OperationComposition

@@ -18,17 +18,19 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The bucket begins full, with `burst` tokens, and gets `rate` tokens in each period until it is full again. A task that
-/// takes a token before it is there waits. The task that came first goes first, whatever its priority: so each task gets its token after
-/// a time that it can count. A wait that is cancelled takes nothing, and those behind it move up.
+/// The bucket begins full, with `burst` tokens, and gets `rate` tokens in each period until it is full again. A task
+/// that takes a token before it is there waits. The task that came first goes first, whatever its priority: so each
+/// task gets its token after a time that it can count. A wait that is cancelled takes nothing, and those behind it move
+/// up.
 ///
-/// Where the most urgent operation shall have the next token, let a queue choose: operations of a queue with a limit of 1, which `take()`
-/// the token in their bodies.
+/// Where the most urgent operation shall have the next token, let a queue choose: operations of a queue with a limit of
+/// 1, which `take()` the token in their bodies.
 ///
-/// Who waits in line has the tokens of exact instants (the generic cell rate algorithm, ITU-T I.371, on durations), however late each wait
-/// ends. A task that comes back within the time of one token has not paused, so what came meanwhile is still there for it. So nothing drifts. What came more than
-/// a tenth of a second ago, as while the process stood still, is lost beyond the burst. The line needs no thread of a backend: a task whose backend
-/// is busy holds up nobody behind it.
+/// A waiting operation has the tokens of exact instants (the generic cell rate algorithm, ITU-T I.371, on durations),
+/// however late each wait ends. A task that comes back within the time of one token has not paused, so what came
+/// meanwhile is still there for it. So nothing drifts. What came more than a tenth of a second ago, as while the
+/// process stood still, is lost beyond the burst. The line needs no thread of a backend: a task whose backend is busy
+/// holds up nobody behind it.
 ///
 /// As a condition the bucket takes one token for the operation.
 public final class TokenBucket<C: Clock>: OperationCondition where C.Duration == Duration {
@@ -202,8 +204,8 @@ public final class TokenBucket<C: Clock>: OperationCondition where C.Duration ==
     if !isKept { alarm.cancel() }
   }
 
-  /// For a task that finds nobody in line. Where the last one has only just gone on, this one may be the same, and has been late
-  /// through no fault of its own.
+  /// For a task that finds nobody in line. Where the last one has only just gone on, this one may be the same, and has
+  /// been late through no fault of its own.
   private func takeOutsideTheLine(_ count: Int, from state: inout State, at now: C.Instant) -> Bool {
     let hasNotPaused = state.wentOn.map { $0.duration(to: now) <= interval } ?? false
     return take(count, from: &state, at: now, lateness: hasNotPaused ? Self.longestLateness : .zero)

@@ -15,8 +15,9 @@ import Operations
 /// queue.addTask(name: "upload") {}
 /// ```
 ///
-/// The line is "operation finished", "operation cancelled" or, of a `FailableOperation` that ended with an error, "operation failed". Its
-/// metadata are `operation` and `queue` (their names), `waited_ns`, of an operation that has run `ran_ns`, and the `error`.
+/// The line is "operation finished", "operation cancelled" or, of a `FailableOperation` that ended with an error,
+/// "operation failed". Its metadata are `operation` and `queue` (their names), `waited_ns`, of an operation that has
+/// run `ran_ns`, and the `error`.
 public struct OperationLogger: OperationObserver {
   private let logger: Logger
   private let level: Logger.Level

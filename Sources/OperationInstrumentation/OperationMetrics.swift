@@ -19,7 +19,7 @@ import Synchronization
 /// | metric | kind | says |
 /// |---|---|---|
 /// | `uploads.added` | counter | operations that were added |
-/// | `uploads.finished` | counter | operations that have finished; the dimension `outcome` is `succeeded`, `failed` or `cancelled` |
+/// | `uploads.finished` | counter | finished operations, with `outcome`: `succeeded`, `failed` or `cancelled` |
 /// | `uploads.waiting` | gauge | operations that were added and have not started |
 /// | `uploads.running` | gauge | operations that have started and have not finished |
 /// | `uploads.workers` | gauge | how many operations the queue's backend runs at a time when none of them blocks |

@@ -14,9 +14,9 @@ extension OperationQueue {
   /// }
   /// ```
   ///
-  /// The span is a child of the one in which the operation was added: a body has the task-local values of there. The span lasts as long
-  /// as the body runs. The attribute `operation.waited_ns` has the time from the adding to the start. An error of
-  /// the body is recorded in the span.
+  /// The span is a child of the one in which the operation was added: a body has the task-local values of there. The
+  /// span lasts as long as the body runs. The attribute `operation.waited_ns` has the time from the adding to the
+  /// start. An error of the body is recorded in the span.
   /// - Parameters:
   ///   - name: that of the span and of the operation.
   ///   - priority: as `Operation.queuePriority`; nil leaves it to the qualities of service.

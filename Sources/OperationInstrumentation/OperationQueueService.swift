@@ -11,13 +11,14 @@ import ServiceLifecycle
 ///
 /// func serve(_ queue: OperationQueue) async throws {
 ///   let service = OperationQueueService(queue)
-///   let group = ServiceGroup(services: [service], gracefulShutdownSignals: [.sigterm], logger: Logger(label: "server"))
+///   let logger = Logger(label: "server")
+///   let group = ServiceGroup(services: [service], gracefulShutdownSignals: [.sigterm], logger: logger)
 ///   try await group.run()
 /// }
 /// ```
 ///
-/// Services are shut down in the reverse order of their list. So a queue stands before the services that add operations to it:
-/// those have stopped when the queue's turn comes.
+/// Services are shut down in the reverse order of their list. So a queue stands before the services that add operations
+/// to it: those have stopped when the queue's turn comes.
 public struct OperationQueueService: Service {
   /// What happens to operations that have not finished when the shutdown comes.
   public enum Remainder: Sendable, Hashable {
@@ -39,8 +40,8 @@ public struct OperationQueueService: Service {
     self.remainder = remainder
   }
 
-  /// Returns after a graceful shutdown, when the queue has no operation any more. A service that is cancelled cancels the operations,
-  /// and waits for those that run.
+  /// Returns after a graceful shutdown, when the queue has no operation any more. A service that is cancelled cancels
+  /// the operations, and waits for those that run.
   public func run() async throws {
     do {
       try await gracefulShutdown()

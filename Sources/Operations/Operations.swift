@@ -6,8 +6,8 @@
 @_exported import StealingBackend
 @_exported import ThreadPoolBackend
 
-// What a program names that uses operations. What is not here, such as `Job` and the strategies, is for who writes backends or chooses
-// strategies: `OperationBackends` exports all. A name that is missing here can be used where no name is written:
+// The names that users of operations need. `OperationBackends` exports all, such as `Job` and the strategies, for
+// writing backends and choosing strategies. A name that is missing here can be used where no name is written:
 // `OperationQueue(backend: .stealing(workers: 4, strategy: try .init("own=lifo")))`.
 @_exported import class OperationCore.AsynchronousOperation
 @_exported import protocol OperationCore.Backend

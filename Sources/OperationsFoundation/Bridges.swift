@@ -4,15 +4,17 @@ import Synchronization
 
 /// A queue of Foundation's that hands everything to a queue of Operations: the delegate queue of a `URLSession`.
 ///
-/// The limit, the suspension and the name are those of the other queue. A delegate that expects one call at a time needs a queue
-/// with a limit of one. Cancelling all operations, and waiting for all, concerns all operations of the other queue.
+/// The limit, the suspension and the name are those of the other queue. A delegate that expects one call at a time
+/// needs a queue with a limit of one. Cancelling all operations, and waiting for all, concerns all operations of the
+/// other queue.
 ///
-/// An operation of Foundation's is started by an operation of the other queue, when its dependencies have finished. That operation
-/// keeps its place until Foundation's has finished. A class that overrides `isReady` cannot wait there, because nobody
-/// but a queue of Foundation's is told of its posts: an operation that is not ready when its dependencies have finished
-/// traps.
+/// An operation of Foundation's is started by an operation of the other queue, when its dependencies have finished.
+/// That operation keeps its place until Foundation's has finished. A class that overrides `isReady` cannot wait there,
+/// because nobody but a queue of Foundation's is told of its posts: an operation that is not ready when its
+/// dependencies have finished traps.
 ///
-/// `operations`, `operationCount` and `progress` cannot be overridden. They know nothing of what was handed on: ask the other queue.
+/// `operations`, `operationCount` and `progress` cannot be overridden. They know nothing of what was handed on: ask the
+/// other queue.
 public final class ForwardingQueue: Foundation.OperationQueue, @unchecked Sendable {
   // Sendable: the only stored property never changes.
   private let target: Operations.OperationQueue
@@ -122,11 +124,11 @@ private final class ForwardedOperation: AsynchronousOperation, @unchecked Sendab
 
 /// Notifications that are observed on a queue of Operations.
 extension NotificationCenter {
-  /// Observes a notification on a queue of Operations. The thread that posts waits for the block, as it does with a queue
-  /// of Foundation's, where the block may run.
+  /// Observes a notification on a queue of Operations. The thread that posts waits for the block, as it does with a
+  /// queue of Foundation's, where the block may run.
   ///
-  /// A notification that is posted in an operation of the queue, or on the main thread with the main queue, is delivered in
-  /// place.
+  /// A notification that is posted in an operation of the queue, or on the main thread with the main queue, is
+  /// delivered in place.
   public func addObserver(
     forName name: Notification.Name?, object: Any?, queue: Operations.OperationQueue,
     using block: @escaping @Sendable (Notification) -> Void
@@ -143,7 +145,8 @@ extension NotificationCenter {
   }
 }
 
-/// Whether code runs on the main dispatch queue: in a program with an asynchronous `main` that is no matter of the thread.
+/// Whether code runs on the main dispatch queue: in a program with an asynchronous `main` that is no matter of the
+/// thread.
 private enum MainQueue {
   private static let key: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()

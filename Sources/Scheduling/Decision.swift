@@ -70,9 +70,9 @@ package struct Decision<Strategy: StrategyValue>: Sendable {
     return singleChanges(numbers: numbers).first.map(read) ?? usual
   }
 
-  /// Every strategy that differs from the default in this decision. A choice with a number is there once for each number
-  /// that `numbers` gives. When `numbers` gives none, it is there for the two lowest numbers of its range and for the
-  /// highest.
+  /// Every strategy that differs from the default in this decision. A choice with a number is there once for each
+  /// number that `numbers` gives. When `numbers` gives none, it is there for the two lowest numbers of its range and
+  /// for the highest.
   func singleChanges(numbers: (Choice) -> [Int]) -> [Strategy] {
     choices.flatMap { choice -> [Strategy] in
       let values = choice.range.map { range in

@@ -1,5 +1,5 @@
-/// The steps of a pool of work-stealing workers. The steps differ between a real pool, whose lists many threads change, and a
-/// virtual one. The way from step to step is one text: `nextJob`, and what it calls.
+/// The steps of a pool of work-stealing workers. The steps differ between a real pool, whose lists many threads change,
+/// and a virtual one. The way from step to step is one text: `nextJob`, and what it calls.
 @usableFromInline package protocol StealingSteps {
   /// How the pool names a worker.
   associatedtype Worker
@@ -24,7 +24,8 @@
   /// The number of workers that there are, spare ones included.
   var workersMade: Int { get }
   func index(of worker: Worker) -> Int
-  /// Calls a function with what the worker remembers. (An accessor that yields would allocate its frame in a debug build.)
+  /// Calls a function with what the worker remembers. (An accessor that yields would allocate its frame in a debug
+  /// build.)
   func withMemory<Result>(of worker: Worker, _ body: (inout WorkerMemory) -> Result) -> Result
   func random(_ worker: Worker, below bound: Int) -> Int
   /// The number of jobs that a worker has begun.
@@ -41,7 +42,8 @@
   /// Moves an even share of the jobs of a level from outside to the worker, `limit` at most, and takes the first one.
   func takeInjected(_ worker: Worker, level: Int, limit: Int) -> TakenJob?
   func takeFromMultiQueue(_ worker: Worker) -> TakenJob?
-  /// Goes on to the next worker of a round that may have `least` jobs of a level for the thief; nil at the end of the round.
+  /// Goes on to the next worker of a round that may have `least` jobs of a level for the thief; nil at the end of the
+  /// round.
   func nextVictim(of thief: Worker, level: Int, least: Int, in round: inout ThiefRound) -> Int?
   /// Takes the oldest job of a worker for a thief.
   func takeOldest(of victim: Int, by thief: Worker, level: Int) -> TakenJob?
@@ -49,8 +51,8 @@
   func takeAlong(from victim: Int, level: Int) -> TakenJob?
   /// Puts a job that was taken along into the thief's own list.
   func bring(_ job: TakenJob, to thief: Worker, level: Int)
-  /// Shows the jobs that were brought, of which `count` were stolen. On the way the jobs were visible nowhere: a thread may
-  /// have gone to sleep meanwhile.
+  /// Shows the jobs that were brought, of which `count` were stolen. On the way the jobs were visible nowhere: a thread
+  /// may have gone to sleep meanwhile.
   func showBrought(_ count: Int, to thief: Worker, level: Int)
   /// Moves the oldest jobs of a level from a worker to the front of the jobs from outside, `most` at most.
   /// - Returns: whether there was any.
@@ -74,8 +76,8 @@
 }
 
 extension StealingSteps {
-  /// Finds the next job, in the worker's own lists, outside and at the other workers: the most urgent level that may have
-  /// work goes first. Gives nil for none.
+  /// Finds the next job, in the worker's own lists, outside and at the other workers: the most urgent level that may
+  /// have work goes first. Gives nil for none.
   @inlinable @inline(__always)
   package func nextJob(of worker: Worker) -> TakenJob? {
     if withMemory(of: worker, { $0.isTimeForTurn() }), let job = takeByTurn(worker) { return job }
@@ -206,8 +208,8 @@ extension StealingSteps {
     return due.isOthers ? takeBesideAdded(worker) : nil
   }
 
-  /// Takes, once every `fairnessInterval` jobs, a job of the lowest level that has any, here or outside. The worker takes
-  /// one job: others, taken along, would wait here for more urgent jobs, and later ones outside would go first.
+  /// Takes, once every `fairnessInterval` jobs, a job of the lowest level that has any, here or outside. The worker
+  /// takes one job: others, taken along, would wait here for more urgent jobs, and later ones outside would go first.
   @inlinable
   func takeForFairness(_ worker: Worker) -> TakenJob? {
     let own = withMemory(of: worker) { $0.ownLevels }
@@ -288,8 +290,8 @@ extension StealingSteps {
     }
   }
 
-  /// Called when a search has found a job: passes the search on, as the strategy says, to as many threads as there are places
-  /// and jobs for.
+  /// Called when a search has found a job: passes the search on, as the strategy says, to as many threads as there are
+  /// places and jobs for.
   /// - Parameters:
   ///   - searching: how many other threads search.
   ///   - places: how many places are free.
@@ -304,8 +306,8 @@ extension StealingSteps {
     }
   }
 
-  /// Called when several jobs were made visible together, and somebody searches. The threads that sleep would otherwise wake
-  /// one another in turn, and each takes 20 microseconds until it runs.
+  /// Called when several jobs were made visible together, and somebody searches. The threads that sleep would otherwise
+  /// wake one another in turn, and each takes 20 microseconds until it runs.
   @inlinable @inline(never)
   package func wakeMore(for jobs: Int) {
     let wanted = rules.strategy.waking.searchersWanted(jobs: jobs, workers: rules.workers, sleeping: sleeping)

@@ -6,9 +6,9 @@ extension StealingStrategy {
   /// A strict order needs lists that all workers share. A relaxed order is less exact, so that fewer threads meet at
   /// the same list.
   ///
-  /// On two CPUs (`results/ablation`): adding, and fork and join, take longer with shared lists. With a multi-queue adding
-  /// takes longer still. Without priorities an urgent operation behind a backlog waits many times as long, and nothing is
-  /// surely faster.
+  /// On two CPUs (`results/ablation`): adding, and fork and join, take longer with shared lists. With a multi-queue
+  /// adding takes longer still. Without priorities an urgent operation behind a backlog waits many times as long, and
+  /// nothing is surely faster.
   public enum Priorities: Hashable, Sendable {
     /// Each worker has a list for each level. All workers share a *hint*: one bit for each level, set while some list
     /// may have a job of that level. A worker takes a job of the most urgent level that the hint or its own lists name.
@@ -58,9 +58,9 @@ extension StealingStrategy {
   /// lists of the other workers too, so that no job is overlooked. Lists for each worker give up row 20: jobs of
   /// several lists are taken in no order.
   ///
-  /// On two CPUs (`results/ablation`): adding takes a little longer with lists in turn, and much longer with the list of the
-  /// fewest jobs. The reason is probably that each job reads the clock for a random number, and counts that other threads
-  /// write.
+  /// On two CPUs (`results/ablation`): adding takes a little longer with lists in turn, and much longer with the list
+  /// of the fewest jobs. The reason is probably that each job reads the clock for a random number, and counts that
+  /// other threads write.
   public enum OutsidePlace: Hashable, Sendable {
     /// In a list that all workers share, one list for each level.
     case injector

@@ -6,13 +6,13 @@ extension StealingStrategy {
   /// Newest first is the rule of Cilk, TBB and rayon, and of the one job that Go keeps in its "next" slot. The reason
   /// is that the data of a new job is still in the cache. Oldest first keeps the order in which operations were added.
   ///
-  /// On two CPUs (`results/ablation`): newest first takes less time on `forkjoin/fib` and on `strategy/tree-peak`, where
-  /// few operations stay pending. Adding takes a little longer.
+  /// On two CPUs (`results/ablation`): newest first takes less time on `forkjoin/fib` and on `strategy/tree-peak`,
+  /// where few operations stay pending. Adding takes a little longer.
   public enum OwnEnd: Hashable, Sendable {
     /// The oldest first.
     case fifo
-    /// The newest first. Gives up row 20 within a level: jobs of one priority run in no order. Work that feeds itself may keep
-    /// an older job waiting for ever.
+    /// The newest first. Gives up row 20 within a level: jobs of one priority run in no order. Work that feeds itself
+    /// may keep an older job waiting for ever.
     case lifo
     /// The newest first, but the oldest every `every`th time that the worker takes a job of its own: 2 or more. Gives
     /// up row 20 as `lifo` does.
@@ -29,8 +29,8 @@ extension StealingStrategy {
     }
   }
 
-  /// Whether work that feeds itself may keep an older job waiting for ever. Other choices that give up row 20 take an old job
-  /// now and then.
+  /// Whether work that feeds itself may keep an older job waiting for ever. Other choices that give up row 20 take an
+  /// old job now and then.
   package var mayStarve: Bool { ownEnd == .lifo }
 
   /// What happens to an operation that the end of another one made ready.
@@ -38,8 +38,8 @@ extension StealingStrategy {
   /// That operation is the *successor*. Tokio (its "LIFO slot") and Taskflow (its "cache") run the successor at once. A
   /// queued successor can be stolen while the worker does something else.
   ///
-  /// On two CPUs (`results/ablation`): with a wake for each successor, chains and graphs take longer. Without the wake, and
-  /// with shorter runs, no difference is sure.
+  /// On two CPUs (`results/ablation`): with a wake for each successor, chains and graphs take longer. Without the wake,
+  /// and with shorter runs, no difference is sure.
   public enum Successor: Hashable, Sendable {
     /// The thread that made the successor ready runs it at once, for up to `runLength` operations in a row.
     case runs
@@ -55,8 +55,8 @@ extension StealingStrategy {
   /// Half is the rule of Go and Tokio: many jobs of one worker are spread in few thefts. One is the rule of Cilk and
   /// rayon.
   ///
-  /// On two CPUs (`results/ablation`) no difference on a family is sure. Half takes a little less time where one producer
-  /// feeds the others.
+  /// On two CPUs (`results/ablation`) no difference on a family is sure. Half takes a little less time where one
+  /// producer feeds the others.
   public enum StealAmount: Hashable, Sendable {
     /// One job.
     case one
@@ -91,9 +91,9 @@ extension StealingStrategy {
     case neighbour
     /// The worker with the most jobs, out of `of` random workers: 2 or more.
     case longest(of: Int)
-    /// A random worker of the thief's group: `group` workers whose numbers follow each other, 2 or more. When all of them
-    /// have been visited, a random one of all workers. A pool binds no thread to a CPU, so neighbours by number need not be
-    /// neighbours on the machine.
+    /// A random worker of the thief's group: `group` workers whose numbers follow each other, 2 or more. When all of
+    /// them have been visited, a random one of all workers. A pool binds no thread to a CPU, so neighbours by number
+    /// need not be neighbours on the machine.
     case near(group: Int)
 
     /// The index of the first worker to visit.

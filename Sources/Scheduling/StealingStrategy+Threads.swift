@@ -16,8 +16,8 @@ extension StealingStrategy {
     case onlyOne
     /// One thread for every `jobs` jobs that come together, up to the number of workers: 1 or more.
     case every(jobs: Int)
-    /// As with `oneSearcher`, and one thread more for every `sleeping` threads that sleep: 1 or more. A job that comes alone
-    /// wakes one thread.
+    /// As with `oneSearcher`, and one thread more for every `sleeping` threads that sleep: 1 or more. A job that comes
+    /// alone wakes one thread.
     case share(sleeping: Int)
     /// As many threads as there are workers.
     case all
@@ -37,16 +37,16 @@ extension StealingStrategy {
 
   /// How a search is passed on that has found a job.
   ///
-  /// A woken thread runs some 10 or 20 microseconds after the call that wakes it. When one thread wakes the next, 256 threads
-  /// start one after another. When each wakes two, eight such times pass until all run.
+  /// A woken thread runs some 10 or 20 microseconds after the call that wakes it. When one thread wakes the next, 256
+  /// threads start one after another. When each wakes two, eight such times pass until all run.
   ///
-  /// A pool with four workers or fewer starts one thread after another in any case: with four on two CPUs, adding from outside
-  /// takes more CPU time when two are woken at once.
+  /// A pool with four workers or fewer starts one thread after another in any case: with four on two CPUs, adding from
+  /// outside takes more CPU time when two are woken at once.
   public enum Passing: Hashable, Sendable {
     /// The last searching thread wakes one other, when jobs are left.
     case lastSearcher
-    /// Each thread that found a job wakes at most `threads` other threads, 1 or more. At most one thread searches for each job that
-    /// can be seen. With fewer than `fewPlaces` free places as `lastSearcher`.
+    /// Each thread that found a job wakes at most `threads` other threads, 1 or more. At most one thread searches for
+    /// each job that can be seen. With fewer than `fewPlaces` free places as `lastSearcher`.
     case upTo(threads: Int)
 
     /// How many threads a thread wakes at most. The last searching thread wakes one thread more.
@@ -108,8 +108,8 @@ extension StealingStrategy {
   ///
   /// On two CPUs (`results/ablation`) giving the place takes longer where each parent waits for its children.
   public enum Waiting: Hashable, Sendable {
-    /// The thread runs the awaited operation, or an operation on which the awaited one depends, on its own stack. When no
-    /// such operation may run here, another thread takes the place of the waiting thread.
+    /// The thread runs the awaited operation, or an operation on which the awaited one depends, on its own stack. When
+    /// no such operation may run here, another thread takes the place of the waiting thread.
     ///
     /// Gives up row 28 (sentence 28.7): what runs during the wait has all that belongs to the waiting thread. The
     /// thread-local and task-local values of the waiting body are seen. A recursive lock that the waiting body holds

@@ -31,8 +31,8 @@ public struct StealingStrategy: Hashable, Sendable {
   /// What happens to an operation that the end of another one made ready.
   public var successor = Successor.runs
   /// How many operations a thread runs in a row, each the successor of the one before: 1 or more. After that other
-  /// queued jobs go first. The default is long enough that a look at the queued jobs costs nothing, and a prime, so that
-  /// the run keeps no step with periodic work.
+  /// queued jobs go first. The default is long enough that a look at the queued jobs costs nothing, and a prime, so
+  /// that the run keeps no step with periodic work.
   public var runLength = 61
   /// How many jobs a worker takes from another worker at once.
   public var stealAmount = StealAmount.one
@@ -50,8 +50,8 @@ public struct StealingStrategy: Hashable, Sendable {
   /// How many jobs a worker adds before it looks once at the jobs from outside: 1 or more. On two CPUs
   /// (`results/ablation`) with 64 a burst from outside onto a busy pool takes several times as long.
   public var outsideInterval = 4
-  /// The most jobs from outside that a worker without jobs takes at once: 1 or more. On two CPUs (`results/ablation`) adding
-  /// takes longer with one job at once.
+  /// The most jobs from outside that a worker without jobs takes at once: 1 or more. On two CPUs (`results/ablation`)
+  /// adding takes longer with one job at once.
   public var outsideBatch = 64
   /// How many threads are to search when jobs come in. Sleeping threads are woken until that number of threads
   /// searches.

@@ -7,8 +7,8 @@
   @inlinable @inline(__always)
   package init(length: Int) { (self.length, left) = (length, length) }
 
-  /// Decides what happens to the successor of a job that has ended. After a run other queued jobs have a turn, if there are
-  /// any.
+  /// Decides what happens to the successor of a job that has ended. After a run other queued jobs have a turn, if there
+  /// are any.
   /// - Parameters:
   ///   - hasOthers: whether other jobs are queued. Asked at the end of a run alone.
   ///   - isOutranked: whether a more urgent job is queued.

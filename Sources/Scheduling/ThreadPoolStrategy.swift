@@ -13,8 +13,8 @@ public struct ThreadPoolStrategy: Hashable, Sendable {
   /// What happens to an operation that the end of another one made ready.
   public var successor = StealingStrategy.Successor.runs
   /// How many operations a thread runs in a row, each the successor of the one before: 1 or more. After that other
-  /// queued jobs go first. The default is long enough that a look at the queued jobs costs nothing, and a prime, so that
-  /// the run keeps no step with periodic work.
+  /// queued jobs go first. The default is long enough that a look at the queued jobs costs nothing, and a prime, so
+  /// that the run keeps no step with periodic work.
   public var runLength = 61
   /// How many sleeping threads are woken when jobs come in.
   public var waking = Waking.onePerJob

@@ -44,8 +44,8 @@
     return due
   }
 
-  /// Is true once for every `outsideInterval` jobs that the worker added itself. Work that feeds itself would otherwise keep
-  /// the jobs outside waiting for `fairnessInterval` jobs, or for ever.
+  /// Is true once for every `outsideInterval` jobs that the worker added itself. Work that feeds itself would otherwise
+  /// keep the jobs outside waiting for `fairnessInterval` jobs, or for ever.
   @inlinable @inline(__always)
   var isTimeForOutside: Bool { added >= outsideInterval }
 
@@ -60,16 +60,16 @@
   @usableFromInline
   mutating func looksOutsideSoon() { added = outsideInterval - 1 }
 
-  /// Says whether the worker runs jobs that it added and for which it did not look outside. The call covers as many of them
-  /// as an others' turn does.
+  /// Says whether the worker runs jobs that it added and for which it did not look outside. The call covers as many of
+  /// them as an others' turn does.
   @usableFromInline
   mutating func hasUnlooked() -> Bool {
     defer { unlooked = max(0, unlooked - Turns.usualOthersInterval) }
     return unlooked + added > 0
   }
 
-  /// Says, at the lowest level's turn, whether jobs from outside go before the worker's own. The worker's own jobs came from
-  /// outside earlier, unless the worker added them.
+  /// Says, at the lowest level's turn, whether jobs from outside go before the worker's own. The worker's own jobs came
+  /// from outside earlier, unless the worker added them.
   @usableFromInline
   mutating func outsideGoesFirst() -> Bool {
     defer { added = 0 }
@@ -82,8 +82,8 @@
     return end.takesNewest(turn: ownTurn)
   }
 
-  /// Gives the place at which a look for a job from outside begins: the worker's own. Every eighth look begins at another
-  /// place, so that no place waits for its worker, which may be blocked.
+  /// Gives the place at which a look for a job from outside begins: the worker's own. Every eighth look begins at
+  /// another place, so that no place waits for its worker, which may be blocked.
   package mutating func firstPlace(worker: Int, of places: Int) -> Int {
     placeTurn = (placeTurn + 1) & Int(Int32.max)
     return (placeTurn.isMultiple(of: 8) ? worker + placeTurn / 8 : worker) % places

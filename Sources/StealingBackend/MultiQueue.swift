@@ -4,12 +4,12 @@ import Primitives
 import Scheduling
 import Synchronization
 
-/// The lists of a relaxed multi-queue. A job goes to a random list. A worker looks at two random lists and takes from the
-/// better one (`ListChoice`).
+/// The lists of a relaxed multi-queue. A job goes to a random list. A worker looks at two random lists and takes from
+/// the better one (`ListChoice`).
 ///
-/// Each list has a lock, and a word that shows its most urgent level and its length. The word is written under the lock by a
-/// sequentially consistent store, behind the change. So a thread that goes to sleep, and looks at every word after it has
-/// said so, sees every job whose submit has not seen the thread asleep.
+/// Each list has a lock, and a word that shows its most urgent level and its length. The word is written under the lock
+/// by a sequentially consistent store, behind the change. So a thread that goes to sleep, and looks at every word after
+/// it has said so, sees every job whose submit has not seen the thread asleep.
 struct MultiQueue: ~Copyable {
   private struct List: ~Copyable {
     let jobs: Locked<PriorityFIFO>

@@ -63,15 +63,16 @@ public final class StealingBackend: Backend {
 
   /// What the pool's threads have done so far. Costs a look at each worker.
   ///
-  /// In a pool with `priorities` `strict`, `fromOutside` holds jobs that workers added too, since all share one list. With a
-  /// multi-queue `fromOutside` and `steals` are 0.
+  /// In a pool with `priorities` `strict`, `fromOutside` holds jobs that workers added too, since all share one list.
+  /// With a multi-queue `fromOutside` and `steals` are 0.
   public var statistics: PoolStatistics { pool.statistics }
 
-  /// Runs the queued jobs and the jobs that they add, and waits for operations that have begun and go on elsewhere, such as
-  /// asynchronous bodies that are asleep. Returns when every thread has ended. Submitting a job afterwards traps. Traps on the shared pool and inside one of the pool's jobs.
+  /// Runs the queued jobs and the jobs that they add, and waits for operations that have begun and go on elsewhere,
+  /// such as asynchronous bodies that are asleep. Returns when every thread has ended. Submitting a job afterwards
+  /// traps. Traps on the shared pool and inside one of the pool's jobs.
   ///
-  /// The pool cannot know of tasks that prefer its `taskExecutor`, or of actors on a `serialExecutor()`, while no job of theirs is
-  /// queued: end them first. Their next job traps.
+  /// The pool cannot know of tasks that prefer its `taskExecutor`, or of actors on a `serialExecutor()`, while no job
+  /// of theirs is queued: end them first. Their next job traps.
   public func shutdown() {
     if self === Self.shared { fatalError("Operations: the shared pool cannot be shut down") }
     pool.stop()

@@ -51,7 +51,8 @@ extension StealingPool {
   func queue(_ job: Job) {
     guard strategy.successor == .queued else { return submit(job) }
     show(job)
-    // Nobody is woken here. The monitor looks at once, and wakes a thread if the job is still queued and a place is free.
+    // Nobody is woken here. The monitor looks at once, and wakes a thread if the job is still queued and a place is
+    // free.
     armMonitor()
   }
 

@@ -14,8 +14,8 @@ extension StealingPool: ForkHost {
     return true
   }
 
-  /// A guest takes the place of a worker, so that no more threads run than the pool has workers. One place is always left:
-  /// a guest may wait for an operation of the pool in a way that the pool does not know.
+  /// A guest takes the place of a worker, so that no more threads run than the pool has workers. One place is always
+  /// left: a guest may wait for an operation of the pool in a way that the pool does not know.
   func countGuest(_ change: Int) {
     let after = guests.wrappingAdd(change, ordering: .relaxed).newValue
     guard max(after, after - change) < workerCount else { return }

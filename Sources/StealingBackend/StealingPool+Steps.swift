@@ -4,7 +4,8 @@ import Primitives
 import Scheduling
 import Synchronization
 
-// The steps of a worker's way to its next job, on lists that many threads change. `StealingSteps` says what each one is for.
+// The steps of a worker's way to its next job, on lists that many threads change. `StealingSteps` says what each one is
+// for.
 
 extension StealingPool: StealingSteps {
   // MARK: - The hint

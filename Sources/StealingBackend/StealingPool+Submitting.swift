@@ -38,8 +38,8 @@ extension StealingPool {
         }
       }
       atomicMemoryFence(ordering: .sequentiallyConsistent)
-      // Behind the fence. A hint that is read before the jobs are visible may be one that another worker is about to take
-      // back, because that worker does not see the jobs yet.
+      // Behind the fence. A hint that is read before the jobs are visible may be one that another worker is about to
+      // take back, because that worker does not see the jobs yet.
       hint(levels: levels)
     } else {
       threads.checkNotForked()

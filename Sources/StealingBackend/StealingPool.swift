@@ -7,8 +7,8 @@ import Synchronization
 /// The pool itself, kept alive by its threads.
 ///
 /// The files beside this one hold what a thread does, each behind its step: `Submitting`, `Finding` with its `Steps`,
-/// `Working`, `Sleep`, `Blocking`, `Shutdown`. They say what the default strategy does. `ByStrategy` holds what only another
-/// strategy does.
+/// `Working`, `Sleep`, `Blocking`, `Shutdown`. They say what the default strategy does. `ByStrategy` holds what only
+/// another strategy does.
 final class StealingPool: @unchecked Sendable {
   // Sendable: the fields are atomics, or guarded by `sleepLock`, or only ever appended to and
   // published by `madeCount` (`workers`).

@@ -96,7 +96,8 @@ final class Worker: PoolMember, @unchecked Sendable {
   @inline(__always)
   func withMemory<Result>(_ body: (inout WorkerMemory) -> Result) -> Result { body(&owned.pointer.pointee.memory) }
 
-  /// The next job of a level, by default the oldest; 0 when there is none. If there is none, the level's bit is cleared.
+  /// The next job of a level, by default the oldest; 0 when there is none. If there is none, the level's bit is
+  /// cleared.
   @inline(__always)
   func take(level: Int) -> UInt {
     assert(isOwnThread, "a thread takes from a deque that another thread owns")

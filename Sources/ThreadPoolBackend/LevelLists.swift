@@ -5,8 +5,8 @@ import Synchronization
 
 /// The queued jobs of a thread pool whose levels have a lock each (`locks=perlevel`).
 ///
-/// A job is appended under the lock of its level, then counted in the pool's `queued`. A thread takes from the most urgent
-/// level that shows jobs. README.md here says why no job is left lying.
+/// A job is appended under the lock of its level, then counted in the pool's `queued`. A thread takes from the most
+/// urgent level that shows jobs. README.md here says why no job is left lying.
 struct LevelLists: ~Copyable {
   private struct Level: ~Copyable {
     let jobs: Locked<JobFIFO>
@@ -56,8 +56,8 @@ struct LevelLists: ~Copyable {
     }
   }
 
-  /// The most urgent job; once every `fairnessInterval` times, one of the lowest level that has jobs. 0 when every level was
-  /// seen empty.
+  /// The most urgent job; once every `fairnessInterval` times, one of the lowest level that has jobs. 0 when every
+  /// level was seen empty.
   func popFirst() -> UInt {
     let isLowestsTurn =
       fairnessInterval > 0

@@ -6,11 +6,11 @@ import Synchronization
 
 /// The pool itself, kept alive by its threads.
 ///
-/// Everything is under `lock`, but for the jobs when each level has a lock of its own. A thread is *active* from when it
-/// is started or woken until it goes to sleep. The waker counts the thread as active, so a burst of submits wakes each
-/// sleeper once. At most `allowed` threads are active: the workers, one for each blocked thread (the thread announced
-/// that it blocks, or the monitor marked it), and the monitor's bonus. A surplus thread sleeps as soon as it has
-/// finished a job. `README.md` has the protocol, and why no job is left lying.
+/// Everything is under `lock`, but for the jobs when each level has a lock of its own. A thread is *active* from when
+/// it is started or woken until it goes to sleep. The waker counts the thread as active, so a burst of submits wakes
+/// each sleeper once. At most `allowed` threads are active: the workers, one for each blocked thread (the thread
+/// announced that it blocks, or the monitor marked it), and the monitor's bonus. A surplus thread sleeps as soon as it
+/// has finished a job. `README.md` has the protocol, and why no job is left lying.
 final class ThreadPool: ListPool, @unchecked Sendable {
   // Sendable: the fields are constants, atomics, or guarded by `lock`.
 
@@ -84,8 +84,8 @@ final class ThreadPool: ListPool, @unchecked Sendable {
     unlockAndActivate(count)
   }
 
-  /// After `shutdown()`: whether the calling thread may add no jobs, because it is none of the pool's, and nothing is going on
-  /// any more.
+  /// After `shutdown()`: whether the calling thread may add no jobs, because it is none of the pool's, and nothing is
+  /// going on any more.
   private var isRefused: Bool { !isCurrentWorker && threads.isOver }
 
   /// After `shutdown()`: traps, unless the jobs have nothing to do.
@@ -288,7 +288,8 @@ final class ThreadPool: ListPool, @unchecked Sendable {
       queued.pointer.pointee.store(lock.state.jobs.count, ordering: .relaxed)
       lock.unlock()
     }
-    // Nobody is woken here. The monitor looks at once, and wakes a thread if the job is still queued and a place is free.
+    // Nobody is woken here. The monitor looks at once, and wakes a thread if the job is still queued and a place is
+    // free.
     armMonitor()
   }
 

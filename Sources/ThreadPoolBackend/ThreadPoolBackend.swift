@@ -59,15 +59,16 @@ public final class ThreadPoolBackend: Backend {
   /// Threads started since the pool was made, spares included.
   public var threadsCreated: Int { pool.threadsCreated }
 
-  /// What the pool's threads have done so far, those that have ended as one worker behind the others. Jobs wait in lists
-  /// that all share: `fromOutside` and `steals` are 0. Takes the pool's lock.
+  /// What the pool's threads have done so far, those that have ended as one worker behind the others. Jobs wait in
+  /// lists that all share: `fromOutside` and `steals` are 0. Takes the pool's lock.
   public var statistics: PoolStatistics { pool.statistics }
 
-  /// Runs the queued jobs and the jobs that they add, and waits for operations that have begun and go on elsewhere, such as
-  /// asynchronous bodies that are asleep. Returns when every thread has ended. Submitting a job afterwards traps. Traps on the shared pool and inside one of the pool's jobs.
+  /// Runs the queued jobs and the jobs that they add, and waits for operations that have begun and go on elsewhere,
+  /// such as asynchronous bodies that are asleep. Returns when every thread has ended. Submitting a job afterwards
+  /// traps. Traps on the shared pool and inside one of the pool's jobs.
   ///
-  /// The pool cannot know of tasks that prefer its `taskExecutor`, or of actors on a `serialExecutor()`, while no job of theirs is
-  /// queued: end them first. Their next job traps.
+  /// The pool cannot know of tasks that prefer its `taskExecutor`, or of actors on a `serialExecutor()`, while no job
+  /// of theirs is queued: end them first. Their next job traps.
   public func shutdown() {
     if self === Self.shared { fatalError("Operations: the shared pool cannot be shut down") }
     pool.stop()

@@ -33,8 +33,8 @@ extension ThreadPool {
       self.workerCount = workerCount
     }
 
-    /// A guest takes the place of a worker, so that no more threads run than the pool has workers. One place is always left:
-    /// a guest may wait for an operation of the pool in a way that the pool does not know.
+    /// A guest takes the place of a worker, so that no more threads run than the pool has workers. One place is always
+    /// left: a guest may wait for an operation of the pool in a way that the pool does not know.
     var allowed: Int { max(1, workerCount - guests) + blocked + bonus.places }
 
     /// Behind each change of the number of places, and before the look at the queued jobs that may follow.

@@ -200,8 +200,8 @@ struct AwaitingTests {
     }
   }
 
-  /// Runs a task, in 5 repeats. Its first call of the actor waits behind an operation's call. The operation's thread runs
-  /// the task's call, and then the task.
+  /// Runs a task, in 5 repeats. Its first call of the actor waits behind an operation's call. The operation's thread
+  /// runs the task's call, and then the task.
   private func behindAnOperation(
     on backend: TestBackend, _ body: @escaping @Sendable (Line, Operation, OperationQueue) async -> Void
   ) async throws {

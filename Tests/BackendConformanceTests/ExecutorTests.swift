@@ -97,8 +97,8 @@ struct ExecutorTests {
         finished.start()
         let holder = Task(executorPreference: executor) { await actor.hold(begun, gate) }
         try await AsynchronousTest.spawn { passBlocking(begun) }.value
-        // Both stand in line at the actor, as a rule in this order. The first goes on behind its call, and finishes what the
-        // second waits for on the actor.
+        // Both stand in line at the actor, as a rule in this order. The first goes on behind its call, and finishes
+        // what the second waits for on the actor.
         let first = Task(executorPreference: executor) {
           await actor.leave()
           finished.finish()

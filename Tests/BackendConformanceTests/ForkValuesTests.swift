@@ -227,8 +227,9 @@ struct ForkValuesTests {
   /// The deterministic backend runs one thread at a time: no thread of it computes until another one acts.
   static let parallelOrderedBackends = allBackends.filter { $0.isOrdered && $0.name != "deterministic" }
 
-  /// An operation of a low level computes on one worker, and another operation holds the other worker. Then the first is raised beside
-  /// many operations of a middle level, and the second ends. The free thread takes what the first has to give.
+  /// An operation of a low level computes on one worker, and another operation holds the other worker. Then the first
+  /// is raised beside many operations of a middle level, and the second ends. The free thread takes what the first has
+  /// to give.
   /// - Parameter body: forks `second`, and then calls `first`, which computes until `second` has begun.
   /// - Returns: how many of the many operations ran before `second`.
   private func raise(

@@ -227,8 +227,8 @@ struct ManyDependenciesTests {
   }
 }
 
-/// - Returns: new operations. What a test gives as dependencies: each twice, in another order, and from three operations on one
-///   more that has finished. The list that follows.
+/// - Returns: new operations. What a test gives as dependencies: each twice, in another order, and from three
+///   operations on one more that has finished. The list that follows.
 func givenTwice(_ count: Int) -> (new: [BlockOperation], given: [Operation], expected: [Operation]) {
   let new = (0..<count).map { _ in BlockOperation {} }
   let done = Operation()

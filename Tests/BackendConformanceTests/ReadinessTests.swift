@@ -279,7 +279,8 @@ struct ReadinessTests {
     }
   }
 
-  /// Begins to find out about its condition when an observer is told of the dependencies, and posts the condition itself.
+  /// Begins to find out about its condition when an observer is told of the dependencies, and posts the condition
+  /// itself.
   private final class Stepwise: Operation, @unchecked Sendable {
     private let condition = Monitor(false)
     private let ran = Counter()

@@ -20,8 +20,8 @@ struct SilentBlockingTests {
     }
   }
 
-  /// Each task is an allocation of one thread's, and another one frees it: so the workers sleep in the allocator's lock now and
-  /// then, all at once at times.
+  /// Each task is an allocation of one thread's, and another one frees it: so the workers sleep in the allocator's lock
+  /// now and then, all at once at times.
   @Test(
     "row 46: workers that sleep for an instant in the allocator's lock get no threads beside them",
     arguments: [TestBackend.stealing, .threadPool, .dispatch])
@@ -39,8 +39,8 @@ struct SilentBlockingTests {
           most.with { $0 = max($0, pool.report.threads.count) }
           return ran.value == 120_000
         }
-        // Two, and as many again. A thread that holds the lock may have to wait for a CPU, though, for as long as the machine
-        // is busy.
+        // Two, and as many again. A thread that holds the lock may have to wait for a CPU, though, for as long as the
+        // machine is busy.
         #expect(most.value <= 24)
       }
     }
@@ -103,8 +103,8 @@ struct SilentBlockingTests {
       queue.addOperation(awaited)
       try started.wait("the operation that all wait for")
       defer { awaited.finish() }
-      // All of them wait until the end, so each further one needs a further thread. Twice as many as a test has seconds: a
-      // backend that gets one more thread a second, as Dispatch does by itself, is not done in time.
+      // All of them wait until the end, so each further one needs a further thread. Twice as many as a test has
+      // seconds: a backend that gets one more thread a second, as Dispatch does by itself, is not done in time.
       try inTime("operations added one by one, each beside those that wait") {
         for _ in 0..<2 * Int(patience) {
           let waiting = Gate()

@@ -3,8 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Rows 20 and 28: no queued operation waits for ever while others feed themselves. The bound is counted in operations that
-/// begin, so that a slow machine does not matter.
+/// Rows 20 and 28: no queued operation waits for ever while others feed themselves. The bound is counted in operations
+/// that begin, so that a slow machine does not matter.
 @Suite("Starvation")
 struct StarvationTests {
   /// Operations, each of which adds the next one before it ends.

@@ -149,8 +149,8 @@ struct BodyWaitTests {
     for seed in 0..<30 as Range<UInt64> { #expect(steps(seed) == steps(seed)) }
   }
 
-  /// A body that computes keeps its virtual worker's place when the baton is taken from it. At its next wait it gives the
-  /// place, or nobody could run what it waits for.
+  /// A body that computes keeps its virtual worker's place when the baton is taken from it. At its next wait it gives
+  /// the place, or nobody could run what it waits for.
   @Test("a body that computed for long gives its place when it waits")
   func afterComputing() throws {
     let backend = DeterministicBackend(workers: 1, seed: 1, patience: .milliseconds(1))

@@ -163,7 +163,8 @@ struct OutsideTests {
         let second = DeterministicBackend(seed: 2, runsByItself: false)
         let log = EventLog<Int>()
         let (here, there) = (OperationQueue(), OperationQueue(backend: second))
-        // A chain that changes its backend with each link, begun by an operation that a timer of the second one finishes.
+        // A chain that changes its backend with each link, begun by an operation that a timer of the second one
+        // finishes.
         let start = AsynchronousOperation { operation in second.after(.seconds(5)) { operation.finish() } }
         there.addOperation(start)
         var last: Operation = start

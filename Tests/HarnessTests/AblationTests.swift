@@ -71,7 +71,8 @@ struct AblationTests {
 
   @Test func timeGoesWhereTheVerdictIsOpen() throws {
     let plan = Self.plan(Goal(halfWidth: 0.02, seconds: 1), changes: 3)
-    // The first change takes twice as long, which is plain; the second is equal, and hardly scatters; the third scatters.
+    // The first change takes twice as long, which is plain; the second is equal, and hardly scatters; the third
+    // scatters.
     let effects = GoalTests.effects {
       $0.subject == Self.change(3).subject ? 0.1 : 0.003
     } factor: {
@@ -134,8 +135,8 @@ struct AblationTests {
     #expect(AblationText(table(plan, empty)).text(width: 80) == "no change has a number beside pool@2\n")
   }
 
-  /// Without any difference, a look finds none: of 500 comparisons that are asked together, hardly ever one. That many are
-  /// tried.
+  /// Without any difference, a look finds none: of 500 comparisons that are asked together, hardly ever one. That many
+  /// are tried.
   @Test func looksFindNoDifferenceThatIsNotThere() {
     var noise = CoverageTests.Noise("looks")
     let looks = Ablation.Looks(comparisons: 500)

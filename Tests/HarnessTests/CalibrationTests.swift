@@ -72,8 +72,8 @@ struct CommonRepeatsTests {
 
 /// How often a benchmark is repeated, where the first repeat of a value is dearer than the others.
 struct RepeatNumberTests {
-  /// Two names for one subject, whose operations take 400 ns, and 50 us more in the first repeat of a value. A repeat has 100
-  /// operations. What a calibration says strays by a fifth.
+  /// Two names for one subject, whose operations take 400 ns, and 50 us more in the first repeat of a value. A repeat
+  /// has 100 operations. What a calibration says strays by a fifth.
   private func answer(_ request: MeasureRequest, stray: Double) -> ProcessOutcome {
     let perRepeat = 40_000.0
     switch request.mode {

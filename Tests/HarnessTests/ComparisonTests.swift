@@ -10,7 +10,8 @@ import Testing
 @testable import HarnessWords
 
 struct ComparisonTests {
-  /// `blocks` rows per arm: the reference takes 100 in the first block, 200 in the second and so on, ours a share of it.
+  /// `blocks` rows per arm: the reference takes 100 in the first block, 200 in the second and so on, ours a share of
+  /// it.
   func set(
     _ name: String = "a.csv", share: Double, blocks: Int = 10, runID: String = "r", allocator: String = "system (x)",
     benchmarks: [String] = ["external-add"], outcome: RunOutcome = RunOutcome()
@@ -210,7 +211,8 @@ struct ComparisonTests {
     #expect(try conditions(debug, debug) == ["both results are of debug builds, whose numbers mean nothing"])
   }
 
-  /// Of tails the centre of the ratios and the ratio of the medians are two numbers. A comparison that shows both says what each is.
+  /// Of tails the centre of the ratios and the ratio of the medians are two numbers. A comparison that shows both says
+  /// what each is.
   @Test func aRatioThatIsNotThatOfItsMediansIsExplained() throws {
     // In most blocks ours takes 0.6 of the time; the median block of the reference is one in which both take very long.
     let blocks: [(ours: Double, other: Double)] = [

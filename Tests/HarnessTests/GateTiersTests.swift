@@ -86,7 +86,8 @@ struct GateTiersTests {
     gate.resources.tiers = [.wallClock]
     gate.time = { arm, index in arm.name == "head" ? 50 + 100 * SeededGenerator.uniform(UInt64(index), 5) : 100 }
     gate.seconds = 1
-    // 80 seconds hold the calibration and 26 blocks of three processes. The block during which the time ends counts too.
+    // 80 seconds hold the calibration and 26 blocks of three processes. The block during which the time ends counts
+    // too.
     let some = try #require(try gate.run().findings.first)
     #expect(some.blocks == 27 && some.verdict == .inconclusive && some.reason?.contains("after 27 blocks") == true)
     // Six blocks of processes that take a minute each are longer than that, and then there is four times as much time.

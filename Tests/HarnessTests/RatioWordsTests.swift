@@ -56,8 +56,8 @@ struct CommonMeansTests {
       })
   }
 
-  /// `tbb` has the benchmark on which everybody is fast. Its own mean would be a hundredth of the reference's time, beside
-  /// a tenth of ours over both.
+  /// `tbb` has the benchmark on which everybody is fast. Its own mean would be a hundredth of the reference's time,
+  /// beside a tenth of ours over both.
   static let lines = [
     line("a", [Sample.ours: 0.02, dispatch: 0.1, tbb: 0.01]), line("b", [Sample.ours: 0.5, dispatch: 0.4]),
   ]

@@ -117,8 +117,8 @@ struct ResumeTests {
     }
   }
 
-  /// At another machine: what is whole stays, a block of which that machine has run a part runs again, and everything is
-  /// calibrated anew.
+  /// At another machine: what is whole stays, a block of which that machine has run a part runs again, and everything
+  /// is calibrated anew.
   @Test func aRunGoesOnAtAnotherMachine() throws {
     for limit in 0...18 {
       let first = FakeEffects()

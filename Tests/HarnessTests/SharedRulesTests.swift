@@ -8,8 +8,8 @@ import Testing
 @testable import HarnessStatistics
 @testable import HarnessWords
 
-/// The rules by which numbers are written and paired, each with a fixture of examples. The report takes all numbers and texts
-/// from the document of facts, so that a page says what the program says.
+/// The rules by which numbers are written and paired, each with a fixture of examples. The report takes all numbers and
+/// texts from the document of facts, so that a page says what the program says.
 struct SharedRulesTests {
   static func cases<Case: Decodable>(_ name: String, of _: Case.Type) throws -> Case {
     let path = Checkout.path("Tests/HarnessTests/Fixtures/\(name).json")

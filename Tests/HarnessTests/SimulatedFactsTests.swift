@@ -71,7 +71,8 @@ struct SimulatedFactsTests {
       text.contains("pool(more=1)                x1.01 [1.01, 1.01] same       x1.30 [1.30, 1.30] worse"), "\(text)")
   }
 
-  /// Five granularities or more are a sweep: `cheap` never loses the level, `dear` never reaches it, and one crosses it.
+  /// Five granularities or more are a sweep: `cheap` never loses the level, `dear` never reaches it, and one crosses
+  /// it.
   @Test func granularitiesOfSweeps() throws {
     let rows = [1_000.0, 2_000, 4_000, 8_000, 16_000].flatMap { work in
       [("cheap", 0.9), ("dear", 0.3), ("between", work / 16_000)].map { name, utilisation in

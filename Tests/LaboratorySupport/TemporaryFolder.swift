@@ -20,8 +20,9 @@ package final class TemporaryFolder {
     return file
   }
 
-  /// Writes a program that other programs start at once. A child that another thread forks meanwhile has this process's files open for
-  /// a moment, and a file that is open for writing cannot be started. So another process writes the program.
+  /// Writes a program that other programs start at once. A child that another thread forks meanwhile has this process's
+  /// files open for a moment, and a file that is open for writing cannot be started. So another process writes the
+  /// program.
   @discardableResult
   package func writeProgram(_ script: String, to name: String) -> String {
     let text = write(script, to: "\(name).text")

@@ -1,5 +1,5 @@
-/* The callouts of the Dispatch backend: Sources/DispatchBackend/CalloutLists.swift with BlockingMonitor.swift and WatchedThread.swift in
- * Sources/Primitives/Blocking. README.md here says what is left out.
+/* The callouts of the Dispatch backend: Sources/DispatchBackend/CalloutLists.swift with BlockingMonitor.swift and
+ * WatchedThread.swift in Sources/Primitives/Blocking. README.md here says what is left out.
  *
  * quick  width_one                     -DWIDTH=1 -DJOBS=2 -DDISPATCH=1
  * run    width_one                     -DWIDTH=1 -DJOBS=2 -DDISPATCH=1 -DANY_MARKS -DBONUS
@@ -249,7 +249,8 @@ end_unarmed:
   goto watch;
 
 looking:
-  /* look. One that would change nothing is no step: so a state in which nothing but such looks is left counts as a standstill. */
+  /* look. One that would change nothing is no step: so a state in which nothing but such looks is left counts as a
+   * standstill. */
   do
   :: d_step {
        queued != 0 && (stuck || callable || bonus_changes) ->

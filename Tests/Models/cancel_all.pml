@@ -1,5 +1,6 @@
-/* cancelAllOperations at one instant: Sources/OperationCore/Queue/OperationQueue+Whole.swift and Registry.swift, with the claim of
- * Lifecycle/Operation+Launch.swift and Operation+Wait.swift, and the flags of Operation+Cancel.swift. README.md here says what is left out.
+/* cancelAllOperations at one instant: Sources/OperationCore/Queue/OperationQueue+Whole.swift and Registry.swift, with
+ * the claim of Lifecycle/Operation+Launch.swift and Operation+Wait.swift, and the flags of Operation+Cancel.swift.
+ * README.md here says what is left out.
  *
  * quick  chain                      -DOPERATIONS=2
  * run    chain                      -DOPERATIONS=3
@@ -145,8 +146,8 @@ no_release:
 }
 
 #ifdef WAITER
-/* Operation.helpOnce: as any claim, the word, then the bound, then the compare-exchange. With the bound there is no claim: an entry's
- * will skip it. */
+/* Operation.helpOnce: as any claim, the word, then the bound, then the compare-exchange. With the bound there is no
+ * claim: an entry's will skip it. */
 proctype Waiter() {
   byte operation; int old; bool cancelledAll, claimed;
   operation = OPERATIONS - 1;

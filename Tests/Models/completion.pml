@@ -1,6 +1,6 @@
 /* The completion block that stands alone (Sources/OperationCore/Operation/Operation+Completion.swift,
- * OperationExtras.swift): threads that set blocks, one that starts and finishes the operation, one that looks at the block.
- * README.md here says what is left out.
+ * OperationExtras.swift): threads that set blocks, one that starts and finishes the operation, one that looks at the
+ * block. README.md here says what is left out.
  *
  * quick  one_block               -DSETTERS=1
  * run    one_block               -DSETTERS=1
@@ -263,7 +263,8 @@ init {
   };
   gone == SETTERS + 2;
   d_step {
-    /* Nothing stands alone in an operation that has finished. What is left in its side object goes with the operation. */
+    /* Nothing stands alone in an operation that has finished. What is left in its side object goes with the
+     * operation. */
     assert(!IS_ALONE(word));
     assert(ran[1] + ran[2] <= 1);
     assert(!owed || ran[1] + ran[2] == 1);

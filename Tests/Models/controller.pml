@@ -1,5 +1,5 @@
-/* The controller with its tickets: Sources/OperationCore/Queue, Controller.swift, Admission.swift, QueueTicket.swift and Registry.swift.
- * README.md here says what is left out.
+/* The controller with its tickets: Sources/OperationCore/Queue, Controller.swift, Admission.swift, QueueTicket.swift
+ * and Registry.swift. README.md here says what is left out.
  *
  * quick  suspending                 -DOPERATIONS=2 -DSUSPENDING
  * run    suspending                 -DOPERATIONS=2 -DSUSPENDING -DAGAIN
@@ -85,8 +85,8 @@ hidden byte action, wanted, places, scan;
 #define quiet_now (is_needed && (suspended || running >= limit || ticketsCounted >= limit - running))
 #endif
 
-/* Controller.unlockAndSubmit, up to where an arrival may have counted on somebody who does not come: then `again` is set, and the
- * lock is kept. */
+/* Controller.unlockAndSubmit, up to where an arrival may have counted on somebody who does not come: then `again` is
+ * set, and the lock is kept. */
 inline hand_out() {
   insert_arrivals();
   if

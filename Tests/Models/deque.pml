@@ -1,5 +1,5 @@
-/* The work-stealing deque: Sources/Primitives/Queues/WorkStealingDeque.swift, under total store order. README.md here says
- * what is left out.
+/* The work-stealing deque: Sources/Primitives/Queues/WorkStealingDeque.swift, under total store order. README.md here
+ * says what is left out.
  *
  * quick  fixed                      -DELEMENTS=2 -DTHIEVES=2
  * run    fixed                      -DELEMENTS=2 -DTHIEVES=2

@@ -38,8 +38,8 @@
  * mutant NUMBERS_COME_AGAIN        -DOWNERS=2 -DTHIEVES=1 -DROUNDS=1 -DDEPTH=1 -DTHIEVES_FORK
  */
 
-/* A thread has a list; its number is the thread's. A list has one slot. A scope is a number above 0: each owner begins scopes
- * of its own, and a thief's forks are of the scope whose fork the thief runs. */
+/* A thread has a list; its number is the thread's. A list has one slot. A scope is a number above 0: each owner begins
+ * scopes of its own, and a thief's forks are of the scope whose fork the thief runs. */
 #define LISTS (OWNERS + THIEVES)
 #define PLACES (DEPTH + 2)         /* place 0 is the list's own words */
 #define F(list, place) ((list) * PLACES + (place))
@@ -76,7 +76,7 @@ byte owners = OWNERS;              /* owners that have not ended */
 
 #define isOutside(me) ((me) < OWNERS)
 
-/* -- What thieves and waiters do ------------------------------------------------------------------------------------- */
+/* -- What thieves and waiters do ----------------------------------------------------------------------------------- */
 
 /* The body of a fork: once, while its closure lives. */
 inline runBody(f) {
@@ -157,7 +157,7 @@ inline askForMore(l) {
   atomic { list[l].wanted = more; list[l].owing-- }
 }
 
-/* -- What an owner does ---------------------------------------------------------------------------------------------- */
+/* -- What an owner does -------------------------------------------------------------------------------------------- */
 
 /* A private fork that nobody else sees, and nobody will. */
 inline checkWanted(me) {

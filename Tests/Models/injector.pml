@@ -147,8 +147,8 @@ proctype Consumer() {
   od
 }
 
-/* isEmpty: true only when everything pushed before the call has been taken. (Not: that there was nothing at some instant of
- * it. A node may come while another goes.) */
+/* isEmpty: true only when everything pushed before the call has been taken. (Not: that there was nothing at some
+ * instant of it. A node may come while another goes.) */
 active proctype Observer() {
   bool isEmpty;
   byte before;

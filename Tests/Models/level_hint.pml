@@ -1,5 +1,6 @@
-/* The hint of levels: `submit` of jobs from inside and `retract` (Sources/StealingBackend/StealingPool+Submitting.swift,
- * StealingPool+Steps.swift), under total store order. README.md here says what is left out.
+/* The hint of levels: `submit` of jobs from inside and `retract`
+ * (Sources/StealingBackend/StealingPool+Submitting.swift, StealingPool+Steps.swift), under total store order. README.md
+ * here says what is left out.
  *
  * quick  one_batch                 -DBATCHES=1 -DTAKERS=1
  * run    two_batches               -DBATCHES=2 -DTAKERS=2
@@ -9,8 +10,9 @@
  * mutant TAKES_BACK_WITHOUT_LOOK   -DBATCHES=2 -DTAKERS=1
  */
 
-/* One level. The owner pushes batches of one or two jobs; other workers take jobs, and take the hint back when they find
- * none. `bottom` is what all see, and `pushed` is what the owner has stored: the difference waits in its store buffer. */
+/* One level. The owner pushes batches of one or two jobs; other workers take jobs, and take the hint back when they
+ * find none. `bottom` is what all see, and `pushed` is what the owner has stored: the difference waits in its store
+ * buffer. */
 byte top, bottom, pushed;
 bool hint = false;
 byte gone;

@@ -1,5 +1,5 @@
-/* One operation's state word, its dependents, waiters and leaving: Sources/OperationCore/Lifecycle, with Operation+Dependencies.swift.
- * README.md here says what is left out.
+/* One operation's state word, its dependents, waiters and leaving: Sources/OperationCore/Lifecycle, with
+ * Operation+Dependencies.swift. README.md here says what is left out.
  *
  * quick  waiting_and_cancelling    -DWAITERS -DCANCELLING
  * run    waiting_and_cancelling    -DWAITERS -DCANCELLING
@@ -48,7 +48,8 @@ c_decl {
 #define ONE_DEPENDENCY 1048576
 #define NO_WORD 16777215
 
-/* The operations: P finishes some time; D depends on it from the start; Q is added to D's dependencies late; E depends on P, too. */
+/* The operations: P finishes some time; D depends on it from the start; Q is added to D's dependencies late; E depends
+ * on P, too. */
 #define P 0
 #define D 1
 #define Q 2
@@ -97,8 +98,8 @@ inline may_leave(given) { before = given; c_code { action = state_word_action(be
 #define CLAIM_DROP 2
 #define CLAIM_DROP_AND_LEAVE 3
 
-/* leaveQueue and the release of the queue's reference: the operation's reference to its queue goes, too. Where others may look for
- * the queue, under the operation's lock (a lock of D's; nobody looks at the others). */
+/* leaveQueue and the release of the queue's reference: the operation's reference to its queue goes, too. Where others
+ * may look for the queue, under the operation's lock (a lock of D's; nobody looks at the others). */
 inline leave(operation) {
   assert(!(left & bit(operation)));
   left = left | bit(operation)

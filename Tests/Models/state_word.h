@@ -33,7 +33,8 @@ static const int *state_word_row(int word)
   return index[key] && state_words[index[key] - 1][0] == word ? state_words[index[key] - 1] : 0;
 }
 
-/* A function's next word, with the flags that pass through; NO_WORD for nil, and for a word that the table does not know. */
+/* A function's next word, with the flags that pass through; NO_WORD for nil, and for a word that the table does not
+ * know. */
 static int state_word_next(int word, int column)
 {
   const int *row = state_word_row(word);

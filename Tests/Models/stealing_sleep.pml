@@ -1,6 +1,6 @@
-/* Who sleeps, who is woken, and when the monitor looks, in the work-stealing pool: Sources/StealingBackend, folders Sleep, Worker
- * and Blocking, with BlockingMonitor.swift and WatchedThread.swift in Sources/Primitives/Blocking. README.md here says what is
- * left out.
+/* Who sleeps, who is woken, and when the monitor looks, in the work-stealing pool: Sources/StealingBackend, folders
+ * Sleep, Worker and Blocking, with BlockingMonitor.swift and WatchedThread.swift in Sources/Primitives/Blocking.
+ * README.md here says what is left out.
  *
  * quick  one_worker                    -DWORKERS=1 -DJOBS=2 -DTHREADS=3
  * run    one_worker                    -DWORKERS=1 -DJOBS=2 -DTHREADS=3
@@ -98,7 +98,8 @@ inline reaction(into) {
   into = answer
 }
 
-/* StealingPool.hasVisibleWork: the injectors, then one deque after the other. What is pushed meanwhile may be missed. */
+/* StealingPool.hasVisibleWork: the injectors, then one deque after the other. What is pushed meanwhile may be
+ * missed. */
 inline look(found) {
   seen = injected;
   found = (injected & seen) != 0;
@@ -519,8 +520,8 @@ end_unarmed:
   goto watch;
 
 looking:
-  /* StealingPool.look. One that would change nothing is no step: so a state in which nothing but such looks is left counts as a
-   * standstill. */
+  /* StealingPool.look. One that would change nothing is no step: so a state in which nothing but such looks is left
+   * counts as a standstill. */
   do
   :: d_step {
        visible && !locked && (stuck || startable || bonus_changes) ->

@@ -1,5 +1,5 @@
-/* Who sleeps, who is woken, and when the monitor looks: Sources/ThreadPoolBackend/ThreadPool.swift with BlockingMonitor.swift and
- * WatchedThread.swift in Sources/Primitives/Blocking. README.md here says what is left out.
+/* Who sleeps, who is woken, and when the monitor looks: Sources/ThreadPoolBackend/ThreadPool.swift with
+ * BlockingMonitor.swift and WatchedThread.swift in Sources/Primitives/Blocking. README.md here says what is left out.
  *
  * quick  one_worker                    -DWORKERS=1 -DJOBS=2 -DTHREADS=3 -DANY_MARKS -DBONUS
  * run    one_worker                    -DWORKERS=1 -DJOBS=2 -DTHREADS=3 -DANY_MARKS -DBONUS
@@ -22,8 +22,8 @@
 #define REFUSALS 0
 #endif
 
-/* The lock: what stands in one atomic step is done under it. Threads are alike, so the lowest number is woken or started.
- * Any queued job may be the most urgent one. */
+/* The lock: what stands in one atomic step is done under it. Threads are alike, so the lowest number is woken or
+ * started. Any queued job may be the most urgent one. */
 #define bit(i) (1 << (i))
 #define NONE 15
 
@@ -326,8 +326,8 @@ end_unarmed:
   atomic { monitorToken -> monitorToken = false; goto watch };
 
 looking:
-  /* ThreadPool.look. One that would change nothing is no step: so a state in which nothing but such looks is left counts as a
-   * standstill. */
+  /* ThreadPool.look. One that would change nothing is no step: so a state in which nothing but such looks is left
+   * counts as a standstill. */
   do
   :: d_step {
        queued != 0 && (stuck || startable || bonus_changes) ->

@@ -1,5 +1,6 @@
-/* Uncovering: a thread without work shows the forks that an owner keeps private (Sources/OperationCore/Forking/ForkList.swift,
- * `uncover`), while the owner makes forks and takes them back without a fence, under total store order.
+/* Uncovering: a thread without work shows the forks that an owner keeps private
+ * (Sources/OperationCore/Forking/ForkList.swift, `uncover`), while the owner makes forks and takes them back without a
+ * fence, under total store order.
  *
  * quick  one_join                  -DFORKS=2 -DDEPTH=2 -DLOOKS=1
  * run    two_looks                 -DFORKS=4 -DDEPTH=2 -DLOOKS=2
@@ -15,7 +16,8 @@
 
 #define END 7
 
-/* The list: a stack of forks. `next` is what all see; the owner's later stores to it wait in `buffer`, first in, first out. */
+/* The list: a stack of forks. `next` is what all see; the owner's later stores to it wait in `buffer`, first in, first
+ * out. */
 byte next = 0;
 byte private = 0;
 bool locked = false;

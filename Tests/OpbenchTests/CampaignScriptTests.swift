@@ -5,8 +5,8 @@ import Testing
 @testable import HarnessMeasuring
 @testable import HarnessResults
 
-/// `scripts/campaign` with files that `merge` refuses, and with a Slurm that fails, hangs or forgets. `scripts/check/slurm`
-/// has a real Slurm.
+/// `scripts/campaign` with files that `merge` refuses, and with a Slurm that fails, hangs or forgets.
+/// `scripts/check/slurm` has a real Slurm.
 struct CampaignScriptTests {
   private static let plan = Array(ShardCommandTests.run)
 

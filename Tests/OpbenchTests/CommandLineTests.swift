@@ -78,7 +78,8 @@ struct CommandLineTests {
     expectComplaint(64, ["there is no subject 'stealin'"], ["--backend", "stealin"])
   }
 
-  /// Variants are arms like all others, under a name that says what differs from the default, in the order of decisions.
+  /// Variants are arms like all others, under a name that says what differs from the default, in the order of
+  /// decisions.
   @Test func strategiesAreSubjects() throws {
     let dry = BuiltOpbench.run(
       "--dry-run", "--benchmark", "external-add", "--workers", "2", "--backend",

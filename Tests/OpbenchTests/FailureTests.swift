@@ -37,8 +37,8 @@ struct FailureTests {
     #expect(outcome.lastWords?.contains("/proc/a.csv") == true)
   }
 
-  /// The run and its measuring process are stopped together. Most of such a process is one timed stretch, and the stop takes
-  /// far longer than that.
+  /// The run and its measuring process are stopped together. Most of such a process is one timed stretch, and the stop
+  /// takes far longer than that.
   @Test func aRunThatWasStoppedHasNoTimeOfTheStop() throws {
     let folder = try TemporaryFolder()
     let output = "\(folder.path)/a.csv"
@@ -62,7 +62,8 @@ struct FailureTests {
     #expect(times.count >= 40 && times.allSatisfy { $0 < 2e9 }, "\(times.max() ?? 0)")
   }
 
-  /// What ends a run ends its measuring process too, whether the run can do anything about it or not: no child is left alone.
+  /// What ends a run ends its measuring process too, whether the run can do anything about it or not: no child is left
+  /// alone.
   @Test(arguments: [
     // The body of this benchmark takes a minute.
     ("HUP", ["run", "--benchmark", "long/sleep"]), ("KILL", ["run", "--benchmark", "long/sleep"]),
@@ -72,7 +73,8 @@ struct FailureTests {
   ])
   func aSignalEndsTheMeasuringProcessToo(signal: String, command: [String]) throws {
     let folder = try TemporaryFolder()
-    // Measuring processes have the variable of the run that started them. A run that goes on for ten seconds more would go on for ever.
+    // Measuring processes have the variable of the run that started them. A run that goes on for ten seconds more would
+    // go on for ever.
     let script = """
       OPBENCH_TEST_MARK="\(folder.path)" "$0" "$@" 2>"\(folder.path)/said" & run=$!
       i=0

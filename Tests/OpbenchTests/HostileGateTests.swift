@@ -24,7 +24,8 @@ struct HostileGateTests {
     #expect(repository.state == own && other.state == others)
   }
 
-  /// As a user would have it: the gate before each commit. The commit has the user's change, and the branch is the user's.
+  /// As a user would have it: the gate before each commit. The commit has the user's change, and the branch is the
+  /// user's.
   @Test(arguments: ScriptRepository.scripts)
   func aCommitWhoseHookIsTheGateHasItsChange(script: String) throws {
     let repository = try ScriptRepository()

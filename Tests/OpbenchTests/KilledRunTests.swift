@@ -9,7 +9,8 @@ import Testing
 
 /// A run that is killed at any of its calls to the file system goes on with `--resume`, and nothing is lost.
 struct KilledRunTests {
-  /// A program of benchmarks without Foundation's queue beside it: that one hangs once in some hundred runs, and a minute is lost.
+  /// A program of benchmarks without Foundation's queue beside it: that one hangs once in some hundred runs, and a
+  /// minute is lost.
   static let program = BuiltProgram.path("OddBenchmarks")
   static let run = ["run", "--quick", "--benchmark", "quiet/sum", "--values", "1", "--blocks", "2"]
 
@@ -96,7 +97,8 @@ struct KilledRunTests {
     }
   }
 
-  /// The old result is whole until the new one is, and nobody takes the rows of the one with the environment of the other.
+  /// The old result is whole until the new one is, and nobody takes the rows of the one with the environment of the
+  /// other.
   @Test func aResultThatIsOverwritten() throws {
     let (old, expected) = try whole()
     let oldRun = try #require(try ResultSet.read(path: "\(old.path)/a.csv").record?.runID)
@@ -152,8 +154,8 @@ struct KilledRunTests {
     Issue.record("no run came to its end")
   }
 
-  /// A shard publishes its finished blocks while it runs. Wherever it is killed, what is published is whole, and nothing of it
-  /// is lost when the shard comes back.
+  /// A shard publishes its finished blocks while it runs. Wherever it is killed, what is published is whole, and
+  /// nothing of it is lost when the shard comes back.
   @Test func aShard() throws {
     let shard = { (folder: TemporaryFolder) in
       ["--shard", "1/1", "--output", "\(folder.path)/a.csv"]

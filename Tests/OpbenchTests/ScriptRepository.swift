@@ -4,8 +4,8 @@ import Testing
 
 @testable import HarnessMeasuring
 
-/// A small repository with `scripts/gate`, and with the gate of the template for a package in a subfolder. Its compiler copies a
-/// program instead of building one.
+/// A small repository with `scripts/gate`, and with the gate of the template for a package in a subfolder. Its compiler
+/// copies a program instead of building one.
 final class ScriptRepository {
   /// The two gates, by their place in the repository.
   static let scripts = ["scripts/gate", "sub/Benchmarks/gate"]

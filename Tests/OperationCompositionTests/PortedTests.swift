@@ -88,8 +88,8 @@ struct PortedTests {
     }
   }
 
-  /// The earthquakes of Apple's "Advanced NSOperations": a group downloads and parses if the server can be reached; alerts come
-  /// one at a time.
+  /// The earthquakes of Apple's "Advanced NSOperations": a group downloads and parses if the server can be reached;
+  /// alerts come one at a time.
   struct Reachable: OperationCondition {
     let isReachable: Bool
     struct Unreachable: Error {}

@@ -39,8 +39,8 @@ struct AdmissionModel {
     members[sequence].stage = .ready
   }
 
-  /// Those that may start now, the limit aside: what is ready before the first unfinished barrier; when everything there
-  /// has finished, the barrier.
+  /// Those that may start now, the limit aside: what is ready before the first unfinished barrier; when everything
+  /// there has finished, the barrier.
   var startable: [Member] {
     if isSuspended { return [] }
     let barrier = members.first { $0.isBarrier && $0.stage != .finished }

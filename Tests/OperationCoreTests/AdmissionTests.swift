@@ -239,8 +239,8 @@ import Testing
     }
   }
 
-  /// An operation of the quiet level needs no visit: no ticket follows from its insertion. One level above, a ticket may
-  /// follow.
+  /// An operation of the quiet level needs no visit: no ticket follows from its insertion. One level above, a ticket
+  /// may follow.
   private func insertQuietly(_ admission: inout Admission, _ model: inout AdmissionModel) {
     let quiet = admission.quietLevel
     guard let member = model.members.first(where: { $0.stage == .pending && $0.level <= quiet }) else { return }

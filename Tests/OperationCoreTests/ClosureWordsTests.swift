@@ -6,8 +6,8 @@ import Testing
 @_silgen_name("cplatform_fork_push")
 private func pushFork(_ body: () -> Void) -> UnsafeMutablePointer<cplatform_fork>?
 
-/// `join` keeps a closure that does not escape as the two words that Swift passes to a C function. Swift promises neither the
-/// two words nor their meaning. These tests fail when a compiler passes a closure in another way.
+/// `join` keeps a closure that does not escape as the two words that Swift passes to a C function. Swift promises
+/// neither the two words nor their meaning. These tests fail when a compiler passes a closure in another way.
 @Suite("A closure is two words")
 struct ClosureWordsTests {
   /// Uses the closure, so that its context lives until here.

@@ -4,7 +4,7 @@ import Testing
 @testable import OperationCore
 
 /// A completion block that stands alone, without a side object: who takes the block, and what happens when others come
-/// in between. (`Lifecycle/README.md` has the protocol.)
+/// in between. (`Sources/OperationCore/Operation/README.md` has the protocol.)
 struct CompletionTests {
   private static let rounds = 1_000
 

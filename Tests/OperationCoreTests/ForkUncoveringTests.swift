@@ -15,8 +15,8 @@ import Testing
     join({ nest(depth - 1, fork, innermost) }, { fork() })
   }
 
-  /// With two workers only the first fork is shown. The body waits in a way that the library does not know until all forks
-  /// have run, so that nobody but an idle thread can have shown the others.
+  /// With two workers only the first fork is shown. The body waits in a way that the library does not know until all
+  /// forks have run, so that nobody but an idle thread can have shown the others.
   @Test(arguments: backends) func aBodyThatBlocksKeepsNoFork(_ backend: TestBackend) throws {
     try backend.withQueue(workers: 2) { queue in
       for _ in 0..<20 {
@@ -118,7 +118,8 @@ import Testing
     }
   }
 
-  /// Behind a look that found all places taken, the owner makes its next forks without one. A thread gives its place up meanwhile.
+  /// Behind a look that found all places taken, the owner makes its next forks without one. A thread gives its place up
+  /// meanwhile.
   @Test(arguments: backends) func aForkBehindALookInVainIsNotKept(_ backend: TestBackend) throws {
     try backend.withQueue(workers: 2) { queue in
       for _ in 0..<300 {
@@ -196,7 +197,8 @@ import Testing
     func wakeForForks() {}
   }
 
-  /// The lists of a backend may outlive the backend, and then drop its tickets. Another backend at the same address has got none of them.
+  /// The lists of a backend may outlive the backend, and then drop its tickets. Another backend at the same address has
+  /// got none of them.
   @Test func aBackendAtTheAddressOfAnotherGetsATicketOfItsOwn() {
     var left: [Job] = []
     var addresses: Set<ObjectIdentifier> = []

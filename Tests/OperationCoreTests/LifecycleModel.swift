@@ -1,7 +1,7 @@
 @testable import OperationCore
 
-/// One operation and everything around it that can change its word, as a value: what stands in lists, who is running it,
-/// which edges are linked. A step is one compare-exchange of the real protocol, applied to the real `StateWord`.
+/// One operation and everything around it that can change its word, as a value: what stands in lists, who is running
+/// it, which edges are linked. A step is one compare-exchange of the real protocol, applied to the real `StateWord`.
 struct LifecycleModel: Hashable {
   enum Running: Hashable {
     case nobody, byLink, other

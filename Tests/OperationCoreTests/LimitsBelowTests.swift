@@ -3,7 +3,8 @@ import Testing
 
 @testable import OperationCore
 
-/// `Admission` under limits below a level, and what a diagnosis says of them. `AdmissionTests` has them in its random steps.
+/// `Admission` under limits below a level, and what a diagnosis says of them. `AdmissionTests` has them in its random
+/// steps.
 @Suite struct LimitsBelowTests: AdmissionTesting {
   let pool = EntryPool()
 

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 @Suite struct FutexLockTests {
-  /// Invariant behind `@unchecked Sendable`: the plain fields are touched only under `lock`. ThreadSanitizer sees it when
-  /// the lock does not order them.
+  /// Invariant behind `@unchecked Sendable`: the plain fields are touched only under `lock`. ThreadSanitizer sees it
+  /// when the lock does not order them.
   private final class Guarded: @unchecked Sendable {
     let lock = FutexLock()
     var inside = 0

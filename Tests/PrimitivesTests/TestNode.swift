@@ -1,7 +1,7 @@
 import Primitives
 
-/// A node in raw memory: a link, the node's number, and a plain word that a producer writes and a consumer reads, so that
-/// ThreadSanitizer sees a hand-over that does not synchronise.
+/// A node in raw memory: a link, the node's number, and a plain word that a producer writes and a consumer reads, so
+/// that ThreadSanitizer sees a hand-over that does not synchronise.
 enum TestNode: IntrusiveNode {
   struct Content {
     var next: UInt

@@ -8,7 +8,8 @@ import Testing
 @Suite struct WorkStealingDequeStressTests {
   /// Elements are numbers 1...count; each stands for a plain word that the owner writes just before it pushes.
   ///
-  /// Invariant behind `@unchecked Sendable`: word i is written by the owner before it pushes i, and read by whoever took i.
+  /// Invariant behind `@unchecked Sendable`: word i is written by the owner before it pushes i, and read by whoever
+  /// took i.
   private final class Table: @unchecked Sendable {
     let deque: WorkStealingDeque
     let count: Int

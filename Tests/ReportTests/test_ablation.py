@@ -81,7 +81,8 @@ def test_known_effects_are_found(ablation):
             assert own.ratio == pytest.approx(truth, rel=0.3 if text in changes.NOISY else 0.03)
     whole = family_of(change(table, "steal=half"), None)
     assert whole.verdict == "worse" and whole.benchmarks == 8 and whole.blocks == 30
-    # Six changes in four families and the whole; and the extra, which has one family, with a change for each of two pools.
+    # Six changes in four families and the whole; and the extra, which has one family, with a change for each of two
+    # pools.
     assert ablation.families.comparisons == 6 * 5 + 2 and ablation.scenarios.comparisons == 6 * 9 + 2 * 2
 
 

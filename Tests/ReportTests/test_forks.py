@@ -9,26 +9,16 @@ from opbench_report.page import fork_section
 
 NOTHING = {"excluded_blocks": [], "failures": []}
 ARMS = [("stealing", 2), ("rayon", 2)]
-PROBLEMS = [(bodies, body) for bodies in (2, 1024) for body in (0, 1000, 100000) if bodies * body <= 1e7]
 
 
 def fill(writer):
-    """Bodies whose join costs 100 ns times the dearness, and whose time a second worker halves."""
-
-    def ratio(bodies, body):
-        serial = bodies * (body + 1)
-        return lambda dearness, workers: (bodies * 100 * dearness + serial / 2) / serial
-
+    """Forks that pay from some work on, more for a dearer subject, and a tree whose time a second worker halves."""
+    least, more = ([("break_even_ns", "ns", lambda d, w, ns=ns: ns * d)] for ns in (400, 4000))
     for origin in ("worker", "outside"):
         params = f"from={origin}"
-        for bodies, body in PROBLEMS:
-            detail = f"bodies={bodies};body_ns={body};{params}"
-            metrics = [("time_over_serial", "ratio", ratio(bodies, body))]
-            writer.cell("forkjoin/break-even", params, ARMS, metrics, detail=detail)
-        writer.cell(
-            "forkjoin/break-even", params, ARMS, [("break_even_ns", "ns", lambda d, w: 400 * d)], detail=f"bodies=2;{params}"
-        )
-        writer.cell("forkjoin/break-even", params, ARMS[:1], [("break_even_ns", "ns", lambda d, w: 400 * d)])
+        writer.cell("forkjoin/break-even", params, ARMS, least, detail=f"bodies=2;{params}")
+        writer.cell("forkjoin/break-even", params, ARMS[:1], more, detail=f"bodies=1024;{params}")
+        writer.cell("forkjoin/break-even", params, ARMS[:1], least)
         writer.cell("forkjoin/break-even", params, ARMS, [("worst_loss", "ratio", lambda d, w: 200 * d)])
     both = [("stealing", 1), *ARMS]
     times = [("ns_per_op", "ns", lambda d, w: 8 * d / w), ("speedup", "ratio", lambda d, w: 0.25 * w / d)]
@@ -49,24 +39,19 @@ def chart_of(facts):
     return next((own for own in charts.build_all(facts)[0] if own.name == "break-even"), None)
 
 
-def test_a_panel_for_each_number_of_bodies(results):
+def test_the_least_work_that_pays_against_bodies(results):
     own = chart_of(results)
-    assert [panel.title for panel in own.panels] == [
-        "2 bodies, from=worker",
-        "1,024 bodies, from=worker",
-        "2 bodies, from=outside",
-        "1,024 bodies, from=outside",
-    ]
+    assert [panel.title for panel in own.panels] == ["from a worker", "from outside"]
     panel = own.panels[0]
-    assert [(guide.kind, guide.at) for guide in panel.guides] == [("y", 1)]
-    assert [str(series.arm) for series in panel.series] == ["stealing@2", "rayon@2"]
-    # What has no work has a place on the logarithmic axis, and is named for what it is.
-    assert [mark.x for mark in panel.series[0].marks] == [0.3, 1000, 100000]
-    assert panel.x.names[0] == (0.3, "0") and len({own.x.ends for own in chart_of(results).panels}) == 1
-    assert panel.series[0].marks[0].detail.startswith("0 ns: ")
-    first, _, last = panel.series[0].marks
-    assert first.y > 50 and last.y == pytest.approx(0.5, rel=0.1)
-    assert first.y_low < first.y < first.y_high
+    assert panel.x.names == [(2, "2"), (1024, "1,024")]
+    # Forks of rayon pay for two bodies, and for more at no size.
+    assert [(str(series.arm), [mark.x for mark in series.marks]) for series in panel.series] == [
+        ("stealing@2", [2, 1024]),
+        ("rayon@2", [2]),
+    ]
+    first, second = panel.series[0].marks
+    assert first.detail.startswith("2 bodies: ") and first.y_low < first.y < first.y_high
+    assert second.y == pytest.approx(10 * first.y, rel=0.1)
 
 
 def test_other_results_have_neither(built, facts):

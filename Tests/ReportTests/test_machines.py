@@ -11,8 +11,8 @@ HOSTS = {"n1": "Quick CPU", "n2": "Quick CPU", "n3": "Slow <b> CPU"}
 
 
 def merged(folder, blocks=24, slower=1.0, hosts=HOSTS, name="all.csv", change=None):
-    """A result whose blocks are spread over machines, as `opbench merge` writes it. On the machines of the last kind ours takes
-    `slower` times as long."""
+    """A result whose blocks are spread over machines, as `opbench merge` writes it. On the machines of the last kind
+    ours takes `slower` times as long."""
     path = synthetic.write(folder / name, blocks=blocks, outcome={"excluded_blocks": [], "failures": []})
     names, slow = list(hosts), list(hosts.values())[-1]
     with open(path, newline="", encoding="utf-8") as file:

@@ -12,7 +12,10 @@ from opbench_report.published.__main__ import main as published_main
 from opbench_report.published.program import Program
 
 # Milliseconds from visible to shown at the 99th percentile.
-ARMS = {"stealing": 500, "tasks": 1_000, "foundation": 505, "without-limit": 750}
+ARMS = {
+    "stealing": 500, "tasks": 1_000, "foundation": 505, "tasks-ordered": 515, "without-limit": 750, "without-cancelling": 4_000,
+    "without-priorities": 650,
+}  # fmt: skip
 
 
 def fill(writer):
@@ -27,6 +30,7 @@ def fill(writer):
                     ("shown_p99", "ms", time * slower),
                     ("shown_in_100ms", "ratio", 0.05),
                     ("threads_peak", "count", 12),
+                    ("cpu_time", "s", 1.6 if arm == "tasks-ordered" else 2),
                 ):
                     writer.add("pictures/session", params, (arm, 1), (name, unit, number), block, 1, count=1)
         writer.cells += [f"pictures/session on {arm}@1 ({params})" for arm in ARMS]
@@ -61,6 +65,9 @@ def test_the_page_has_each_session_and_each_arm(sessions, tmp_path):
     root.mkdir()
     assert main("--root", root, "macro", sessions) == 0
     page = (root / "results/macro/README.md").read_text()
+    # The page begins with what the numbers teach.
+    lesson = page.splitlines()[2]
+    assert all(part in lesson for part in ("x8.00", "x1.30", "x2.00", "within 3 %", "x0.800")), lesson
     assert "Made by `macrobench run --subject stealing,tasks`" in page
     assert row(page, "A scroll on Wi-Fi", "`tasks`")["p99"].endswith("(x2.00 [2.00, 2.00])")
     assert row(page, "A scroll on LTE", "`stealing`")["p99"].startswith("1005 ms")

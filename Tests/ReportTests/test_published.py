@@ -166,8 +166,8 @@ def test_four_rows_with_the_losses(four_rows):
     assert [(row.work, row.words) for row in rows] == [
         ("add and run a small operation", "20 times as fast"),
         ("a chain of dependencies, for each operation", "20 times as fast"),
-        ("all 4 benchmarks that both run", "level on average (adding: 3 times as fast; graphs: 3 times as long)"),
-        ("fork and join", "6 to 7 times as long on average (`skynet`: 4 times as long; `fib`: 10 times as long)"),
+        ("all 4 benchmarks that both run", "level on average (adding: 3 times as fast; graphs: 3 times as slow)"),
+        ("fork and join", "6 to 7 times as slow on average (`skynet`: 4 times as slow; `fib`: 10 times as slow)"),
     ]
     assert rows[3].beside == "the tbb <i>; the rayon <i>"
     # Each ratio that a word comes from, and the family and benchmark that the words leave out.
@@ -195,12 +195,12 @@ def mean(direction, times=None, ends=()):
     "means, words",
     [
         ([mean("faster", "20", [16, 25])], "20 times as fast"),
-        ([mean("slower", "2", [1.9, 2.1])], "2 times as long"),
+        ([mean("slower", "2", [1.9, 2.1])], "2 times as slow"),
         ([mean("level")], "level"),
         ([mean("none")], "no difference shown"),
-        ([mean("slower", "4.6", [4.26, 4.85]), mean("slower", "4.8", [4.49, 5.35])], "4 to 5 times as long"),
+        ([mean("slower", "4.6", [4.26, 4.85]), mean("slower", "4.8", [4.49, 5.35])], "4 to 5 times as slow"),
         ([mean("faster", "20", [19.6, 20.4]), mean("faster", "20", [19.8, 20.2])], "20 times as fast"),
-        ([mean("faster", "2", [1.8, 2.2]), mean("slower", "2", [1.9, 2.1])], "2 times as fast; 2 times as long"),
+        ([mean("faster", "2", [1.8, 2.2]), mean("slower", "2", [1.9, 2.1])], "2 times as fast; 2 times as slow"),
         ([mean("level"), mean("level")], "level"),
     ],
 )

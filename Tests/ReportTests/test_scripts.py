@@ -1,5 +1,5 @@
-"""What the scripts themselves decide: whose Python files are taken, when a reference run is gone on with, when the table of targets is stale, and what
-they share in scripts/support."""
+"""What the scripts themselves decide: whose Python files are taken, when a reference run is gone on with, when the
+table of targets is stale, and what they share in scripts/support."""
 
 import gzip
 import json
@@ -252,7 +252,8 @@ def test_a_step_that_asks_what_has_changed(checkout, lines, arguments, said):
 
 
 def test_what_hangs_says_where_and_what_others_started_stays(tmp_path, root):
-    """A command that hangs gets SIGABRT, and so do its children of that name; another session's process of that name lives on."""
+    """A command that hangs gets SIGABRT, and so do its children of that name; another session's process of that name
+    lives on."""
     hanging = tmp_path / "hanging.xctest"
     hanging.write_text("import faulthandler, time\nfaulthandler.enable()\nprint('begun', flush=True)\ntime.sleep(100)\n")
     other = subprocess.Popen([sys.executable, hanging], start_new_session=True, stdout=subprocess.PIPE, text=True)

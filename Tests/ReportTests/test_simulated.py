@@ -1,4 +1,5 @@
-"""Simulated rows: a section of the page and a published page of their own, which say everywhere that no CPU ran them."""
+"""Simulated rows: a section of the page and a published page of their own, which say everywhere that no CPU ran
+them."""
 
 import gzip
 import json

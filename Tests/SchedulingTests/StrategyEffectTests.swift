@@ -73,8 +73,8 @@ struct StrategyEffectTests {
     }
   }
 
-  /// With `least=2` a worker's only job is left to the worker, until the thief would sleep: then it is taken, and so a job
-  /// behind a worker that never comes back to it still runs.
+  /// With `least=2` a worker's only job is left to the worker, until the thief would sleep: then it is taken, and so a
+  /// job behind a worker that never comes back to it still runs.
   @Test func aJobThatMayNotBeStolenIsStolenBeforeTheThiefSleeps() throws {
     let backend = StealingBackend(workers: 2, strategy: try .init("least=1000"))
     let queue = OperationQueue(backend: backend)
@@ -113,8 +113,8 @@ struct StrategyEffectTests {
     }
   }
 
-  /// Six jobs come together from outside and call for one thread. When that thread runs the first job, it has passed the search
-  /// on to as many as the strategy says, if there are as many jobs and places.
+  /// Six jobs come together from outside and call for one thread. When that thread runs the first job, it has passed
+  /// the search on to as many as the strategy says, if there are as many jobs and places.
   @Test(arguments: [
     ("waking=only", 32, 3), ("waking=only;passing=upto:4", 32, 5), ("waking=only;passing=upto:60", 32, 6),
     ("waking=only;passing=upto:60", 4, 2), ("waking=only", 2, 2),
@@ -249,8 +249,8 @@ struct StrategyEffectTests {
     }
   }
 
-  /// The hint still names a level of which no job is left. Jobs of lower levels from outside have their turn all the same,
-  /// although the worker feeds itself.
+  /// The hint still names a level of which no job is left. Jobs of lower levels from outside have their turn all the
+  /// same, although the worker feeds itself.
   @Test func anUrgentJobFromOutsideRunsBesideWorkThatFeedsItself() throws {
     let backend = StealingBackend(workers: 1, fairnessInterval: 0, strategy: try .init("least=2"))
     let queue = OperationQueue(backend: backend)
@@ -273,8 +273,8 @@ struct StrategyEffectTests {
     #expect(rounds.value < 2_000_000)
   }
 
-  /// One job starts all threads. The thread that adds the job may lose its CPU between two starts, and the first thread may
-  /// be asleep by then: it is woken, and counts. So several pools have a turn.
+  /// One job starts all threads. The thread that adds the job may lose its CPU between two starts, and the first thread
+  /// may be asleep by then: it is woken, and counts. So several pools have a turn.
   @Test func everyWorkerIsWokenWhenTheStrategySaysSo() throws {
     func threadsStarted() throws -> UInt64 {
       let backend = StealingBackend(workers: 3, strategy: try .init("waking=all"))

@@ -1,8 +1,8 @@
 import Operations
 
-/// Where asynchronous tests run. The threads of Swift's own pool run the tests that block: there each step of a task would
-/// wait until those have ended. Several tests run here at once, so a body must not block for long: what polls has a thread
-/// of its own (`eventually`).
+/// Where asynchronous tests run. The threads of Swift's own pool run the tests that block: there each step of a task
+/// would wait until those have ended. Several tests run here at once, so a body must not block for long: what polls has
+/// a thread of its own (`eventually`).
 public enum AsynchronousTest {
   private static let executor = StealingBackend(workers: 8).taskExecutor
 
@@ -19,8 +19,8 @@ public enum AsynchronousTest {
     Task(executorPreference: executor, priority: priority, operation: body)
   }
 
-  /// Polls as the function of that name does, on a thread of its own. The calling task is suspended meanwhile, so that the
-  /// task which makes `condition` true finds a worker.
+  /// Polls as the function of that name does, on a thread of its own. The calling task is suspended meanwhile, so that
+  /// the task which makes `condition` true finds a worker.
   public static func eventually(
     _ what: String, file: StaticString = #fileID, line: Int = #line, _ condition: @escaping @Sendable () -> Bool
   ) async throws {

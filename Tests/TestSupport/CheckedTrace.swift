@@ -1,8 +1,8 @@
 import struct Foundation.Data
 import class Foundation.JSONSerialization
 
-/// A file in Chrome's trace format, read by a parser that is not ours and held to the format's rules: every violation is in
-/// `problems`.
+/// A file in Chrome's trace format, read by a parser that is not ours and held to the format's rules: every violation
+/// is in `problems`.
 public struct CheckedTrace {
   public struct Slice {
     public let name: String

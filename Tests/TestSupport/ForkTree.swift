@@ -1,7 +1,7 @@
 import Operations
 
-/// A seeded tree of joins whose result plain recursion knows: values, and errors that some nodes throw and others catch. Some nodes
-/// bind a task-local name, around their joins or inside of a body.
+/// A seeded tree of joins whose result plain recursion knows: values, and errors that some nodes throw and others
+/// catch. Some nodes bind a task-local name, around their joins or inside of a body.
 public struct ForkTree: Sendable {
   /// What a leaf throws.
   public struct Failure: Error, Equatable, Sendable { public let leaf: UInt64 }

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Testing
 
-/// A file beside the protocols' models (Tests/Models) that holds pure functions of the library as rows of numbers: the models
-/// read it, and a test compares it with the functions, so that neither can change alone.
+/// A file beside the protocols' models (Tests/Models) that holds pure functions of the library as rows of numbers: the
+/// models read it, and a test compares it with the functions, so that neither can change alone.
 package struct ModelTable {
   private let path: String
   private let text: String
@@ -17,7 +17,8 @@ package struct ModelTable {
     text = (comment.map { "/* \($0) */" } + rows.map { "WORD(\($0))" }).joined(separator: "\n") + "\n"
   }
 
-  /// Fails when the file says something else. With OPBENCH_WRITE_MODEL_TABLES in the environment it writes the file first.
+  /// Fails when the file says something else. With OPBENCH_WRITE_MODEL_TABLES in the environment it writes the file
+  /// first.
   package func check(test: String, sourceLocation: SourceLocation = #_sourceLocation) {
     let path = path
     if ProcessInfo.processInfo.environment["OPBENCH_WRITE_MODEL_TABLES"] != nil {

@@ -10,8 +10,8 @@ public struct TestBackend: Sendable, CustomStringConvertible {
   public let isOrdered: Bool
   /// Whether another thread takes the place of a waiting one: nothing runs on the waiter's stack.
   public var replacesWaitingThreads = true
-  /// How many operations a test about large numbers may use: a thread for each takes its time. A million on one backend is
-  /// enough, since the graph of operations does not know what runs them.
+  /// How many operations a test about large numbers may use: a thread for each takes its time. A million on one backend
+  /// is enough, since the graph of operations does not know what runs them.
   public let manyReady: Int
   let make: @Sendable (_ workers: Int, _ fairnessInterval: Int) -> any Backend
   let shutDown: @Sendable (any Backend) -> Void

@@ -12,7 +12,8 @@ public final class GatedOperation: Operation, @unchecked Sendable {
   }
 }
 
-/// Computes until told to end: no backend takes its thread for a blocked one, and gives the operations behind it another.
+/// Computes until told to end: no backend takes its thread for a blocked one, and gives the operations behind it
+/// another.
 public final class SpinningOperation: Operation, @unchecked Sendable {
   // Invariant: both are constant and thread-safe themselves.
   public let started = Gate()

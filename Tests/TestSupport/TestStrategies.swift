@@ -4,8 +4,8 @@ import OperationBackends
 /// Backends on strategies, as the suites see them.
 ///
 /// `OPERATIONS_TEST_STRATEGIES` in the environment names those that take the place of all backends: names such as
-/// `stealing(own=lifo)` or `deterministic` with commas; `all` for every single change of both pools; `sample:SEED` for ten products of
-/// changes.
+/// `stealing(own=lifo)` or `deterministic` with commas; `all` for every single change of both pools; `sample:SEED` for
+/// ten products of changes.
 public enum TestStrategies {
   static let variable = "OPERATIONS_TEST_STRATEGIES"
 

@@ -93,7 +93,8 @@ public func eventually(
   }
 }
 
-/// Gives other threads a chance to do what they must not do. Too short a pause can only hide a defect, never invent one.
+/// Gives other threads a chance to do what they must not do. Too short a pause can only hide a defect, never invent
+/// one.
 public func giveOthersAChance() { usleep(20_000) }
 
 /// A mutex that is not recursive and knows its holder: a deadlock with oneself is reported instead of suffered.

@@ -2,10 +2,11 @@ import Scheduling
 
 @testable import VirtualScheduling
 
-/// What a test hands to a real pool and to a virtual one: numbered jobs, each of which may add jobs and leave a successor.
+/// What a test hands to a real pool and to a virtual one: numbered jobs, each of which may add jobs and leave a
+/// successor.
 ///
-/// All workers but one are held for the whole time by a job each. The last worker is held while jobs are handed in, and then
-/// works alone until no job is left. So one order is right, whatever the speed of a thread.
+/// All workers but one are held for the whole time by a job each. The last worker is held while jobs are handed in, and
+/// then works alone until no job is left. So one order is right, whatever the speed of a thread.
 struct LockstepScript: Sendable {
   /// What a job does.
   struct Work: Sendable {

@@ -10,8 +10,8 @@ import ThreadPoolBackend
 @testable import StealingBackend
 @testable import VirtualScheduling
 
-/// The real pools and the virtual one, side by side: both begin the same jobs in the same order, and count the same, with
-/// every single change of a decision.
+/// The real pools and the virtual one, side by side: both begin the same jobs in the same order, and count the same,
+/// with every single change of a decision.
 @Suite(.serialized) struct LockstepTests {
   @Test(arguments: allStrategies) func bothPoolsBeginTheSameJobs(_ strategy: VirtualStrategy) throws {
     for workers in 1...strategy.comparableWorkers {
@@ -24,8 +24,8 @@ import ThreadPoolBackend
     }
   }
 
-  /// Two workers are held that have a job of level 4 and three of level 2 each. A thief that leaves single jobs alone tries
-  /// level 4 once. So the first job of level 2 is that of the worker behind the one visited first for level 4.
+  /// Two workers are held that have a job of level 4 and three of level 2 each. A thief that leaves single jobs alone
+  /// tries level 4 once. So the first job of level 2 is that of the worker behind the one visited first for level 4.
   @Test func aLevelThatGivesNoJobIsTriedOnce() throws {
     let strategy = try StealingStrategy("least=2;victim=roundrobin")
     let levels = [4, 2, 2, 2, 4, 2, 2, 2]
@@ -37,8 +37,8 @@ import ThreadPoolBackend
     #expect(virtual.order.first == 5 && real.order.first == 5)
   }
 
-  /// A real pool may be disturbed: the monitor may wake a thread just when the last job has been taken. A pool that decides
-  /// otherwise does so every time.
+  /// A real pool may be disturbed: the monitor may wake a thread just when the last job has been taken. A pool that
+  /// decides otherwise does so every time.
   private func compare(_ script: LockstepScript, _ strategy: VirtualStrategy, _ what: String) throws {
     let expected = Self.places(strategy, script.workers).map { place in
       script.run(on: strategy, choices: VirtualChoices(replaying: place + Self.random(of: script.workers - 1)))
@@ -51,7 +51,8 @@ import ThreadPoolBackend
     Issue.record("\(what): the real pool's \(outcome.difference(from: expected[0]))")
   }
 
-  /// Where the first job from outside may go: that is random in a multi-queue, and the random number follows from the clock.
+  /// Where the first job from outside may go: that is random in a multi-queue, and the random number follows from the
+  /// clock.
   private static func places(_ strategy: VirtualStrategy, _ workers: Int) -> [[Int]] {
     guard case .stealing(let chosen) = strategy else { return [[]] }
     let lists = chosen.priorities.listsPerWorker * workers
@@ -66,11 +67,11 @@ import ThreadPoolBackend
 }
 
 extension VirtualStrategy {
-  /// How many workers a script may have, so that the choices of the virtual pool are the random numbers of the real one. With
-  /// three workers the worker that is robbed first is random. With two workers there is one to rob. Some virtual pools make
-  /// further choices: among several threads that are woken, for a job from outside, between the monitor and a worker, and
-  /// for a race that a thief may lose. A real thief that leaves workers alone draws a number at every look, and the clock
-  /// says how often it looks.
+  /// How many workers a script may have, so that the choices of the virtual pool are the random numbers of the real
+  /// one. With three workers the worker that is robbed first is random. With two workers there is one to rob. Some
+  /// virtual pools make further choices: among several threads that are woken, for a job from outside, between the
+  /// monitor and a worker, and for a race that a thief may lose. A real thief that leaves workers alone draws a number
+  /// at every look, and the clock says how often it looks.
   fileprivate var comparableWorkers: Int {
     if hasRandomLists { return 1 }
     switch self {
@@ -202,8 +203,8 @@ private final class ScriptedJob: JobObject {
   override func runJob() -> JobOutcome { JobOutcome(next: body()?.word ?? 0, isReleased: true) }
 }
 
-/// Holds a worker, and does on its thread what it is told. The thread sleeps meanwhile, and passes for one without a job: so no
-/// monitor takes it for one whose body blocks.
+/// Holds a worker, and does on its thread what it is told. The thread sleeps meanwhile, and passes for one without a
+/// job: so no monitor takes it for one whose body blocks.
 private final class Holder: Sendable {
   private enum State {
     case new, waits, ends

@@ -52,7 +52,8 @@ import Testing
     #expect(!word.isRead(by: 3) && word.isRead(by: -1) && !word.isRead(by: -1) && word.isRead(by: 0))
   }
 
-  /// Workers that are held take a job each from one lock at the same instant: the lock's two lines go from one to the next.
+  /// Workers that are held take a job each from one lock at the same instant: the lock's two lines go from one to the
+  /// next.
   @Test func aLockGoesFromCPUToCPU() {
     var costs = VirtualCosts()
     costs.list = 10

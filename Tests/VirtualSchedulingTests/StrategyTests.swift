@@ -178,8 +178,8 @@ import Testing
     pool.submit(100)
     #expect(pool.next() == .run(worker: 0, job: 100))
     pool.submit(1, by: 0)
-    // Worker 1 asks workers 2 to 63 in vain, and then worker 0. The wake takes 1. Each worker that found a job was the last
-    // that searched, and so looked for other jobs at all 64.
+    // Worker 1 asks workers 2 to 63 in vain, and then worker 0. The wake takes 1. Each worker that found a job was the
+    // last that searched, and so looked for other jobs at all 64.
     #expect(pool.next() == .run(worker: 1, job: 1))
     #expect(pool.statistics.looksInVain == 62)
     #expect(pool.now == 1 + 640 + 1 + 620 + 640)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import VirtualScheduling
 
-/// How many later jobs may begin before a queued one, while streams of jobs feed themselves. `StealingBackend/README.md` has
-/// the bound.
+/// How many later jobs may begin before a queued one, while streams of jobs feed themselves.
+/// `StealingBackend/README.md` has the bound.
 @Suite struct TurnBoundTests {
   /// All strategies that do not give row 20 up. A worker that looks outside once in a million jobs, or runs a million
   /// successors in a row, says itself how long the others wait.
@@ -58,8 +58,8 @@ import Testing
   }
 }
 
-/// Streams of jobs, each of which adds its successor, and a few parents that add children: a parent then blocks or computes
-/// until its children have begun, or ends at once. Some jobs come from outside.
+/// Streams of jobs, each of which adds its successor, and a few parents that add children: a parent then blocks or
+/// computes until its children have begun, or ends at once. Some jobs come from outside.
 private struct Program {
   private enum Kind {
     case stream

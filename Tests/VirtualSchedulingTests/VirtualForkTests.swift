@@ -51,8 +51,8 @@ struct VirtualForkTests {
     for strategy in Self.strategies(forks) { #expect(run(strategy, workers: 1, depth: 8).makespan == 511_000) }
   }
 
-  /// With steps that take no time, no worker is without a job for long while a fork is left. With a beat it may be for as long
-  /// as one.
+  /// With steps that take no time, no worker is without a job for long while a fork is left. With a beat it may be for
+  /// as long as one.
   @Test(arguments: visibilities) func noWorkerIsIdleWhileForksAreKept(_ forks: StealingStrategy.Forks) {
     for strategy in Self.strategies(forks) {
       let result = run(strategy, workers: 4, depth: 8)

@@ -124,8 +124,8 @@ import Testing
     #expect(pool.statistics.pool.wakes == 1)
   }
 
-  /// What the thread outside pays that submits jobs of levels 2, 2, 2, 4 and 2 together, when only lists cost something. A pool
-  /// with lists for each worker has one more lock, that of the sleepers, which the thread takes once.
+  /// What the thread outside pays that submits jobs of levels 2, 2, 2, 4 and 2 together, when only lists cost
+  /// something. A pool with lists for each worker has one more lock, that of the sleepers, which the thread takes once.
   @Test(
     arguments: [
       (.stealing(.init()), 3 + 1), (.threadPool(.init()), 1),

@@ -20,7 +20,8 @@ struct ObstacleTests {
     #expect(RankError().obstacle(serial) == "it has no operations with dependencies and priorities")
   }
 
-  /// The newest first may leave an operation waiting for ever: a benchmark that awaits one while others add others would hang.
+  /// The newest first may leave an operation waiting for ever: a benchmark that awaits one while others add others
+  /// would hang.
   @Test func whatAwaitsTurnsIsEmptyForAStrategyThatMayStarve() throws {
     let words = "its strategy may leave an operation waiting for ever while others add others"
     func obstacle(_ workload: any Workload, _ name: String, _ key: String, _ value: String) throws -> String? {

@@ -6,8 +6,8 @@ import Testing
 @testable import Workloads
 
 struct OpenLoopTests {
-  /// The subject stands still for 30 ms at the first request, and all the others are meant to start within 10 ms: each of
-  /// them has waited, though none was sent before the pause was over.
+  /// The subject stands still for 30 ms at the first request, and all the others are meant to start within 10 ms: each
+  /// of them has waited, though none was sent before the pause was over.
   @Test func aPauseIsHeldAgainstEveryRequestMeantToStartInIt() throws {
     let setting = Setting(
       parameters: ["load": "100", "arrivals": "fixed", "work_ns": "0"], workers: 1, seed: 1,

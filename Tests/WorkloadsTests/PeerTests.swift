@@ -72,8 +72,8 @@ struct PeerTests {
         BenchmarkName("dependencies", "metg"), ["pattern": "trivial", "width": "4", "steps": "4", "imbalance": "0"]))
     let peaks = request.arguments.compactMap { Parameters($0)?.number("peak") }
     let peak = try #require(peaks.first)
-    // Two cores and 16 tasks: each run takes its work and 1,000 ns for each task that a core runs. Whatever the peak is on
-    // this machine, at this moment, the work takes that long at the peak.
+    // Two cores and 16 tasks: each run takes its work and 1,000 ns for each task that a core runs. Whatever the peak is
+    // on this machine, at this moment, the work takes that long at the peak.
     let makespans = [16_000.0, 8_000, 4_000, 2_000, 1_000, 500, 250, 125].map { busy in
       "reading\t1\tmakespan_ns\tns\t\(8 * (busy + 1_000))\t16\twork_ns=\(busy * peak)"
     }
@@ -282,7 +282,8 @@ struct BuiltPeerTests {
   static let launcher = PeerLauncher(.found())
   static let anyIsBuilt = Peer.all.contains { PeerPrograms.found().program($0.name) != nil }
 
-  /// A peer reports the metrics of a subject of this program, from the same number of operations, and its checks have passed.
+  /// A peer reports the metrics of a subject of this program, from the same number of operations, and its checks have
+  /// passed.
   @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"), .serialized, arguments: cases)
   func checksItselfAndReportsTheSame(_ measured: (peer: String, name: BenchmarkName, parameters: Parameters)) throws {
     guard PeerPrograms.found().program(measured.peer) != nil else { return }

@@ -220,7 +220,8 @@ struct PlanTests {
       if case .time(let cell, let block) = step, cell.scenario == long.scenario { block } else { nil }
     }
     #expect(blocks.count == 8 * long.arms.count)
-    // All arms of a block begin on the same CPU, the next block on the next; events are counted in as many blocks as do.
+    // All arms of a block begin on the same CPU, the next block on the next; events are counted in as many blocks as
+    // do.
     func turn(_ planned: PlannedScenario, _ block: Int) -> Turn? {
       plan.turns(block: block).first { $0.planned.scenario == planned.scenario }
     }

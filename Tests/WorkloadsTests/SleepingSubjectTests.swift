@@ -5,8 +5,9 @@ import Testing
 
 /// Benchmarks that begin when the subject's threads are asleep.
 ///
-/// Such a benchmark waits until every thread is asleep that the process has got since the benchmark's beginning. The threads of
-/// other tests are among them and may never be asleep all at once. So each of these tests has a process of its own.
+/// Such a benchmark waits until every thread is asleep that the process has got since the benchmark's beginning. The
+/// threads of other tests are among them and may never be asleep all at once. So each of these tests has a process of
+/// its own.
 struct SleepingSubjectTests {
   static let cases = WorkloadTests.chosen.filter(\.waitsForSleep)
 

@@ -7,8 +7,8 @@ import Testing
 @testable import HarnessWords
 @testable import Workloads
 
-/// Every benchmark passes its own check, and reports what `list` promises: on every subject that can run it at night, and on
-/// one of each kind for a change.
+/// Every benchmark passes its own check, and reports what `list` promises: on every subject that can run it at night, and
+/// on one of each kind for a change.
 struct WorkloadTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let workload: any Workload
@@ -64,8 +64,9 @@ struct WorkloadTests {
     }
   }
 
-  /// Foundation is left out where it is known to crash, and the sweeps have tests of their own: with the spinning of these
-  /// tests no granularity is worth anything, and a million bodies take long. A group for each benchmark and its parameters.
+  /// Foundation is left out where it is known to crash, and the sweeps have tests of their own: with the spinning of
+  /// these tests no granularity is worth anything, and a million bodies take long. A group for each benchmark and its
+  /// parameters.
   private static let groups: [[Case]] =
     (try? Catalogue(graphs: [], seed: 1).workloads)?.filter {
       !($0 is MinimumGranularity) && !($0 is ForkBreakEven)
@@ -86,8 +87,9 @@ struct WorkloadTests {
     kinds.first { subject.abilities.isSuperset(of: $0) }
   }
 
-  /// Each benchmark, with each of its parameters, on one subject for each protocol that subjects conform to: its code differs with
-  /// those. By turns, so that none of the subjects is left out. And each subject on one benchmark of each family.
+  /// Each benchmark, with each of its parameters, on one subject for each protocol that subjects conform to: its code
+  /// differs with those. By turns, so that none of the subjects is left out. And each subject on one benchmark of each
+  /// family.
   private static func few(_ groups: [[Case]]) -> [Case] {
     var cases: [Case] = []
     for group in groups {

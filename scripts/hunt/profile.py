@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Where the instructions of an operation go: scripts/hunt/profile.py FAMILY/BENCHMARK [PARAMETERS] [--backend NAME ...].
+"""Where the instructions of an operation go.
 
-Runs the release build of opbench under callgrind, at one worker, with 2 values and with 22, and prints the difference per operation for each
-function: starting the process and its first repeats do not count. With several backends a column for each. Counts of instructions hardly vary;
-what they do not show is time spent waiting for memory that another CPU has written. `opbench list BENCHMARK` names the parameters.
+scripts/hunt/profile.py FAMILY/BENCHMARK [PARAMETERS] [--backend NAME ...]
+
+Runs the release build of opbench under callgrind, at one worker, with 2 values and with 22, and prints the difference
+per operation for each function: starting the process and its first repeats do not count. With several backends a column
+for each. Counts of instructions hardly vary; what they do not show is time spent waiting for memory that another CPU
+has written. `opbench list BENCHMARK` names the parameters.
 """
 
 import argparse

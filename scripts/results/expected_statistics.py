@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Computes what Tests/HarnessTests and Tests/ReportTests check the statistics of the harness and of the report against, and
-writes the fixture. Needs NumPy and SciPy.
+"""Computes what Tests/HarnessTests and Tests/ReportTests check the statistics of the harness and of the report against,
+and writes the fixture. Needs NumPy and SciPy.
 
-Independent on purpose: it shares no code with what is tested, and takes every distribution, quantile and draw from NumPy and
-SciPy. With shared code a mistake would be in both, and no test would see it. What it has of its own are the definitions: which ranks an interval has,
-what Bonferroni divides, and how far the bootstrap's quantiles are moved outwards.
+Independent on purpose: it shares no code with what is tested, and takes every distribution, quantile and draw from
+NumPy and SciPy. With shared code a mistake would be in both, and no test would see it. What it has of its own are the
+definitions: which ranks an interval has, what Bonferroni divides, and how far the bootstrap's quantiles are moved
+outwards.
 """
 
 import bisect
@@ -22,7 +23,8 @@ CONFIDENCE = 0.95
 
 
 def ranks(count, confidence=CONFIDENCE):
-    """Gives the ranks, from one, of the narrowest order-statistic interval of the median, by the binomial distribution."""
+    """Gives the ranks, from one, of the narrowest order-statistic interval of the median, by the binomial
+    distribution."""
     best = None
     for rank in range(1, count // 2 + 1):
         coverage = 1 - 2 * stats.binom.cdf(rank - 1, count, 0.5)
@@ -32,7 +34,8 @@ def ranks(count, confidence=CONFIDENCE):
 
 
 def scores(count):
-    """Says what the ranks of differences count for: half of their number is the most up to 20, then 10, a quarter from 40 on."""
+    """Says what the ranks of differences count for: half of their number is the most up to 20, then 10, a quarter from
+    40 on."""
     cap = numpy.interp(count, [8, 20, 40, 400], [4, 10, 10, 100])
     return numpy.minimum(numpy.arange(1, count + 1), max(4, int(cap)))
 
@@ -58,8 +61,8 @@ def signed_rank_coverage(count, confidence=CONFIDENCE):
 
 
 def widened(count, comparisons):
-    """Gives the ranks for one of n comparisons (Bonferroni), the extremes where they do not reach that, and what the intervals of
-    all ratios promise together. None where the extremes do not reach 95 %."""
+    """Gives the ranks for one of n comparisons (Bonferroni), the extremes where they do not reach that, and what the
+    intervals of all ratios promise together. None where the extremes do not reach 95 %."""
     if ranks(count) is None:
         return None
     extremes = {"lower": 1, "upper": count, "coverage": 1 - 2 * 0.5**count}
@@ -81,7 +84,8 @@ def needed(comparisons):
 
 
 def bootstrap(random, blocks, benchmarks):
-    """Gives the geometric mean of the medians of log ratios, its expanded percentile interval, and the noise of the latter."""
+    """Gives the geometric mean of the medians of log ratios, its expanded percentile interval, and the noise of the
+    latter."""
     truth = random.normal(-0.2, 0.5, benchmarks)
     logs = truth[:, None] + random.normal(0, 0.1, (benchmarks, blocks)) + random.normal(0, 0.05, blocks)
     tail = stats.norm.cdf(-numpy.sqrt(blocks / (blocks - 1)) * stats.t.ppf(1 - (1 - CONFIDENCE) / 2, blocks - 1))
@@ -114,15 +118,16 @@ def sample(random, count):
 
 
 def centre(logs):
-    """Gives the centre of differences and its interval: where both signs have the same sum of capped ranks, and between which Walsh
-    averages the test does not tell a shift from 0."""
+    """Gives the centre of differences and its interval: where both signs have the same sum of capped ranks, and between
+    which Walsh averages the test does not tell a shift from 0."""
     first, second = numpy.triu_indices(len(logs))
     averages = numpy.sort((logs[first] + logs[second]) / 2)
     counted = scores(len(logs))
     tails = rank_sum_tails(len(logs))
 
     def sums(gap):
-        """Gives the sums of ranks below and above: they change at the averages alone, so one shift in each gap tells."""
+        """Gives the sums of ranks below and above: they change at the averages alone, so one shift in each gap
+        tells."""
         shifted = logs - (averages[gap] + averages[gap + 1]) / 2
         ranks_of = counted[stats.rankdata(abs(shifted), method="ordinal") - 1]
         return ranks_of[shifted < 0].sum(), ranks_of[shifted > 0].sum()

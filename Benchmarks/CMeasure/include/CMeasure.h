@@ -31,8 +31,8 @@ void opbench_keep(const void *value);
 /// Opens a pipe, of which a program that is executed inherits neither end (pipe2). Returns 0, or -1 with errno.
 int opbench_pipe(int ends[2]);
 
-/// Counts `rounds` down, about one cycle each. No other work of the CPU overlaps with the counting: the first fence waits for
-/// what was begun before, and the second one for the counting.
+/// Counts `rounds` down, about one cycle each. No other work of the CPU overlaps with the counting: the first fence
+/// waits for what was begun before, and the second one for the counting.
 void opbench_delay(long rounds);
 
 #endif

@@ -63,8 +63,8 @@ enum PrimitiveMeasurement {
     return values
   }
 
-  /// The steps between two threads: within a group of CPUs, and between groups and sockets as far as there are any. Throws when
-  /// the system has no second thread.
+  /// The steps between two threads: within a group of CPUs, and between groups and sockets as far as there are any.
+  /// Throws when the system has no second thread.
   static func measureInPairs() throws -> [String: Double] {
     var values: [String: Double] = [:]
     let groups = CPUGroups()
@@ -112,8 +112,8 @@ enum PrimitiveMeasurement {
 
 /// Two threads that take steps in turn: the calling one prepares, the other one answers and takes the time.
 private final class ThreadPair: @unchecked Sendable {
-  // Sendable: the atomics order all accesses. A step is prepared before `request` is stored, and answered before `answered`
-  // is stored; the memory behind the other properties is touched by one of the threads at a time.
+  // Sendable: the atomics order all accesses. A step is prepared before `request` is stored, and answered before
+  // `answered` is stored; the memory behind the other properties is touched by one of the threads at a time.
   enum Step: Int {
     case steal = 1
     case miss

@@ -8,8 +8,8 @@ import Workloads
 package enum BoundChecks {
   private static let workerCounts = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024]
 
-  /// Graham (1969): a schedule that never idles while a task is ready takes at most `T1/p + (1 - 1/p) T-infinity`. With all
-  /// costs 0 the pools are such schedulers. No schedule is shorter than `max(T1/p, T-infinity)`.
+  /// Graham (1969): a schedule that never idles while a task is ready takes at most `T1/p + (1 - 1/p) T-infinity`. With
+  /// all costs 0 the pools are such schedulers. No schedule is shorter than `max(T1/p, T-infinity)`.
   package static func graham(graphs: Int = 5) -> CheckTable {
     var table = CheckTable(
       "Graham's bounds",
@@ -46,10 +46,10 @@ package enum BoundChecks {
     return table
   }
 
-  /// Gast, Khatiri, Trystram and Wagner, "A new analysis of work stealing with latency" (arXiv:1805.00857, 2018): W unit
-  /// tasks, all on one worker at first; an idle worker asks a random one, and the question and the answer take λ each; an
-  /// answer brings half of the work. Then `E[Cmax] <= W/p + 16.12 λ log2(W / 2λ) + 3λ` (their theorem 4.1). Their simulations
-  /// fit `W/p + 3.8 λ log2(W/λ)`.
+  /// Gast, Khatiri, Trystram and Wagner, "A new analysis of work stealing with latency" (arXiv:1805.00857, 2018): W
+  /// unit tasks, all on one worker at first; an idle worker asks a random one, and the question and the answer take λ
+  /// each; an answer brings half of the work. Then `E[Cmax] <= W/p + 16.12 λ log2(W / 2λ) + 3λ` (their theorem 4.1).
+  /// Their simulations fit `W/p + 3.8 λ log2(W/λ)`.
   package static func stealLatency(seeds: Int = 5) -> CheckTable {
     let depth = 16
     let work = Double(1 << depth)

@@ -4,8 +4,8 @@ import Scheduling
 import VirtualScheduling
 import Workloads
 
-/// What others have published of one lock, of multi-queues and of deques, beside what the model says of a machine with many
-/// CPUs. The order of the strategies must come out. The sizes are shown.
+/// What others have published of one lock, of multi-queues and of deques, beside what the model says of a machine with
+/// many CPUs. The order of the strategies must come out. The sizes are shown.
 package enum PublishedChecks {
   private static let workerCounts = [8, 16, 32, 64, 128]
 

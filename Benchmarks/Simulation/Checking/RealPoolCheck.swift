@@ -5,8 +5,8 @@ import HarnessWords
 import VirtualScheduling
 import Workloads
 
-/// Simulated makespans against those of the real pools, at one and at two workers. A run with more workers than CPUs is no
-/// check: its workers take turns.
+/// Simulated makespans against those of the real pools, at one and at two workers. A run with more workers than CPUs is
+/// no check: its workers take turns.
 package struct RealPoolCheck: Sendable {
   /// The largest part of the makespan by which the two may differ.
   package static let tolerance = 0.1

@@ -34,8 +34,8 @@ struct ActorCalls: Workload {
     case "preference":
       executor = subject.taskExecutor
       let tally = Tally()
-      // What the caller writes between two calls has to be written where the caller runs. Without that the compiler leaves
-      // out the way back.
+      // What the caller writes between two calls has to be written where the caller runs. Without that the compiler
+      // leaves out the way back.
       let flags = RunFlags(count: calls)
       round = {
         await tally.reset()
@@ -78,8 +78,8 @@ extension Counting {
   func count() { calls += 1 }
 }
 
-/// An actor that calls another one. What it counts has to be written where it runs: without that the compiler leaves out the
-/// way back.
+/// An actor that calls another one. What it counts has to be written where it runs: without that the compiler leaves
+/// out the way back.
 private protocol Calling: Actor {
   var made: Int { get set }
 }

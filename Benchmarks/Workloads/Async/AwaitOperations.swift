@@ -2,8 +2,8 @@ import HarnessMeasuring
 import HarnessWords
 import Subjects
 
-/// Asynchronous bodies that are added and awaited, in the form that users of the subject write: operations of a queue, or
-/// children of a task group.
+/// Asynchronous bodies that are added and awaited, in the form that users of the subject write: operations of a queue,
+/// or children of a task group.
 struct AwaitOperations: Workload {
   let name = BenchmarkName("async", "operations")
   let summary = "a task adds operations with empty asynchronous bodies and awaits them"

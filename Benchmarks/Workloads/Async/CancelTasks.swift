@@ -3,8 +3,8 @@ import HarnessWords
 import Subjects
 import Synchronization
 
-/// Asynchronous bodies that are added, wait, are cancelled in one go and awaited, in the form that users of the subject write:
-/// operations of a queue, or children of a task group.
+/// Asynchronous bodies that are added, wait, are cancelled in one go and awaited, in the form that users of the subject
+/// write: operations of a queue, or children of a task group.
 struct CancelTasks: Workload {
   let name = BenchmarkName("async", "cancel")
   let summary = "a task adds asynchronous bodies that wait, cancels all of them and awaits them"

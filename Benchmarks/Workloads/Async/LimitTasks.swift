@@ -2,8 +2,8 @@ import HarnessMeasuring
 import HarnessWords
 import Subjects
 
-/// Asynchronous bodies of which at most `max` run at a time, in the form that users of the subject write: a queue with a
-/// limit, or a task group as a window. Each body is suspended once.
+/// Asynchronous bodies of which at most `max` run at a time, in the form that users of the subject write: a queue with
+/// a limit, or a task group as a window. Each body is suspended once.
 struct LimitTasks: Workload {
   let name = BenchmarkName("async", "limit")
   let summary = "at most max asynchronous bodies at a time, each of which is suspended once"

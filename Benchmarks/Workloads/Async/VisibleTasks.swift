@@ -3,13 +3,13 @@ import HarnessWords
 import Subjects
 import Synchronization
 
-/// Downloads of an app that shows pictures: those on the screen wait while others are fetched ahead of the user. Six run at a time, of
-/// which `low` may be prefetches. The latency of a picture is the time from when its cell comes on the screen until it has been
-/// downloaded.
+/// Downloads of an app that shows pictures: those on the screen wait while others are fetched ahead of the user. Six
+/// run at a time, of which `low` may be prefetches. The latency of a picture is the time from when its cell comes on
+/// the screen until it has been downloaded.
 ///
 /// The scenarios have the names and the shape of a published measurement
-/// ([Nuke #981](https://github.com/kean/Nuke/pull/981)); the numbers of the network are of this benchmark, and run twenty times as fast
-/// as they would. The downloads share the bandwidth evenly.
+/// ([Nuke #981](https://github.com/kean/Nuke/pull/981)); the numbers of the network are of this benchmark, and run
+/// twenty times as fast as they would. The downloads share the bandwidth evenly.
 ///
 /// * `open`: a screen of 12 pictures is opened while 60 are prefetched, six at a time, on a network as LTE is.
 /// * `open-large`: the same with large pictures.
@@ -33,8 +33,8 @@ struct VisibleTasks: Workload {
     /// Pictures that come on the screen together, and how often such a set comes.
     let cells: Int
     let sets: Int
-    /// The time from the prefetcher's beginning to the first set, and from each set to the next one. In milliseconds, before they are
-    /// divided by `VisibleTasks.pace`, as all times here.
+    /// The time from the prefetcher's beginning to the first set, and from each set to the next one. In milliseconds,
+    /// before they are divided by `VisibleTasks.pace`, as all times here.
     let interval: Double
     let prefetched: Int
     let prefetchedAtATime: Int

@@ -3,8 +3,8 @@ import HarnessWords
 
 /// A task graph that a user names, for a simulation: a pattern, a made graph, or a workflow in a file.
 ///
-/// `stencil_1d(width=64;steps=16)` names a graph with its sizes. A size that ends in `p` is for each worker: `width=4p`. The
-/// work of a task is given apart, so that one graph serves every granularity.
+/// `stencil_1d(width=64;steps=16)` names a graph with its sizes. A size that ends in `p` is for each worker:
+/// `width=4p`. The work of a task is given apart, so that one graph serves every granularity.
 package struct GraphChoice: Hashable, Sendable, CustomStringConvertible {
   /// What can be said of a kind of graph: its keys, in their order, with their usual values.
   private struct Kind {
@@ -177,8 +177,8 @@ extension TaskGraph {
       inputs: (0..<count).map { $0 == 0 ? [] : [($0 - 1) / 2] }, nanoseconds: (0..<count).map { $0 < inner ? 0 : 1 })
   }
 
-  /// A random graph in layers. Each task reads `inputs` random tasks of the layer before, some of them twice, which counts
-  /// once. The work of a task is `1 + (U - 0.5) * imbalance`.
+  /// A random graph in layers. Each task reads `inputs` random tasks of the layer before, some of them twice, which
+  /// counts once. The work of a task is `1 + (U - 0.5) * imbalance`.
   package static func layers(tasks: Int, layers: Int, inputs: Int, imbalance: Double, seed: UInt64) -> TaskGraph {
     var random = SeededGenerator(seed: seed, purpose: "random-layers")
     var all: [[Int]] = []

@@ -6,9 +6,9 @@ import Subjects
 /// inputs.
 ///
 /// Without work (`work_ns=0`), the benchmark measures the cost of a task and of an edge: building, running and
-/// releasing. An operation gets its dependencies as `GraphDependencies` says. With work, `makespan_ns` is the time from adding the batch until all tasks are done, and `efficiency` is
-/// the shortest possible schedule divided by the makespan. Subjects that have only closures count unfinished inputs by
-/// hand and submit a task when it becomes ready.
+/// releasing. An operation gets its dependencies as `GraphDependencies` says. With work, `makespan_ns` is the time from
+/// adding the batch until all tasks are done, and `efficiency` is the shortest possible schedule divided by the
+/// makespan. Subjects that have only closures count unfinished inputs by hand and submit a task when it becomes ready.
 struct GraphPatterns: GraphWorkload {
   let name = BenchmarkName("dependencies", "graph")
   let summary = "the eleven graph patterns of Task Bench"

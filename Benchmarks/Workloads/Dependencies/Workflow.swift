@@ -2,8 +2,8 @@ import HarnessWords
 
 /// A workflow of named tasks with runtimes. The order of the tasks puts every task after its parents.
 package struct Workflow: Sendable {
-  /// The name of the workflow, in the form that it has in `params`: two workflows with the same name cannot be told apart
-  /// in results.
+  /// The name of the workflow, in the form that it has in `params`: two workflows with the same name cannot be told
+  /// apart in results.
   package let name: String
   /// What a user should know of the file before its numbers: sentences without the file's name.
   package internal(set) var remarks: [String] = []

@@ -39,8 +39,8 @@ extension Trial {
       return Double(took) / Double(runs)
     }
     return Trial(operationsPerRepeat: operations) { repeats in
-      // One thread is measured before and after, because the speed of a machine drifts, and the ratio should be of times
-      // close to each other.
+      // One thread is measured before and after, because the speed of a machine drifts, and the ratio should be of
+      // times close to each other.
       let before = try timeAlone()
       // The subject's threads have slept meanwhile. A single repeat takes so long that this does not matter.
       if repeats > 1 { _ = try run(1) }

@@ -15,7 +15,8 @@ struct ConcurrentMap: Workload {
   func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] { [["elements": "1000000"]] }
 
-  /// `SeededGenerator.mix`, in this module: the compiler makes it a part of the loops, as the compilers of the peers do.
+  /// `SeededGenerator.mix`, in this module: the compiler makes it a part of the loops, as the compilers of the peers
+  /// do.
   @inline(__always)
   private static func mix(_ value: UInt64) -> UInt64 {
     let first = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9

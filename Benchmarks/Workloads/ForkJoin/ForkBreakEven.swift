@@ -4,11 +4,12 @@ import HarnessWords
 import Subjects
 import Synchronization
 
-/// Where forking begins to pay: the time over the plain recursion, against the length of a body and the number of bodies.
+/// Where forking begins to pay: the time over the plain recursion, against the length of a body and the number of
+/// bodies.
 ///
 /// A problem is a balanced tree whose leaves each spin for the length of a body. The plain recursion and the forks run
-/// the same tree in one process, by turns. With `from=worker` a thread of the subject solves the problem again and again,
-/// so nothing but the forks is added. With `from=outside` the main thread hands each problem over and waits.
+/// the same tree in one process, by turns. With `from=worker` a thread of the subject solves the problem again and
+/// again, so nothing but the forks is added. With `from=outside` the main thread hands each problem over and waits.
 struct ForkBreakEven: Workload {
   let name = BenchmarkName("forkjoin", "break-even")
   let summary = "time over the plain recursion, by the length and the number of the bodies"

@@ -27,8 +27,8 @@ extension ForkJoinTree {
   func forkedSum<S: ClosureSubject>(of node: Node, on subject: S.Type) -> Int { ForkedTree<S, Self>.sum(self, node) }
 }
 
-/// A tree whose inner nodes have two children each: nobody needs memory for a list of children. Such a tree has a `forkedSum` of its
-/// own, where the type of a node is known. So closures hold nodes, and not the addresses of nodes.
+/// A tree whose inner nodes have two children each: nobody needs memory for a list of children. Such a tree has a
+/// `forkedSum` of its own, where the type of a node is known. So closures hold nodes, and not the addresses of nodes.
 protocol BinaryTree: ForkJoinTree {
   /// Never called for a leaf.
   func children(of node: Node) -> (Node, Node)

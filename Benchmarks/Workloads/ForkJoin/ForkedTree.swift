@@ -12,8 +12,8 @@ struct ForkedTree<S: ClosureSubject, Tree: ForkJoinTree>: Sendable {
     self.subject = subject
   }
 
-  /// The calling thread is outside of the subject. The optimiser does not see which tree it is, as in the plain recursion: for
-  /// a subject without threads it would reuse the last result.
+  /// The calling thread is outside of the subject. The optimiser does not see which tree it is, as in the plain
+  /// recursion: for a subject without threads it would reuse the last result.
   func solve() -> Int { solve(ForkJoinTrial<Tree>.opaque(tree.root)) }
 
   private func solve(_ node: Tree.Node) -> Int {
@@ -32,8 +32,8 @@ struct ForkedTree<S: ClosureSubject, Tree: ForkJoinTree>: Sendable {
 
   /// Children side by side.
   ///
-  /// Sendable: `sum` of their parent has written the nodes before the first fork, nobody writes the nodes after that, and
-  /// the parent's frame stays until all have joined.
+  /// Sendable: `sum` of their parent has written the nodes before the first fork, nobody writes the nodes after that,
+  /// and the parent's frame stays until all have joined.
   private struct Siblings: @unchecked Sendable {
     let first: UnsafePointer<Tree.Node>
     let count: Int

@@ -5,9 +5,9 @@ import Synchronization
 
 /// From just before a fork is made until another thread runs its body, while the other threads look for work.
 ///
-/// A thread of the subject makes one fork after the other. Its own body of each pair computes until the fork has begun, so
-/// the fork runs on another thread. A fork that nobody takes within `patience` runs on the thread that made it. Its latency
-/// is then at least that long: the sample counts, and the percentile shows it.
+/// A thread of the subject makes one fork after the other. Its own body of each pair computes until the fork has begun,
+/// so the fork runs on another thread. A fork that nobody takes within `patience` runs on the thread that made it. Its
+/// latency is then at least that long: the sample counts, and the percentile shows it.
 struct Steal: Workload {
   let name = BenchmarkName("forkjoin", "steal")
   let summary = "from making a fork until another thread, which looks for work, runs its body"

@@ -113,8 +113,8 @@ std::vector<Reading> Elapsed::readings(uint64_t operations, uint64_t edges) cons
 
 // ---- CPUs ----
 
-/// Moves this thread onto the CPU of that index among those it may use, modulo their number; where it may run stays as it
-/// is. Each block of a run begins on the next CPU, with all its programs.
+/// Moves this thread onto the CPU of that index among those it may use, modulo their number; where it may run stays as
+/// it is. Each block of a run begins on the next CPU, with all its programs.
 static void begin(uint64_t place) {
   cpu_set_t all, one;
   if (sched_getaffinity(0, sizeof all, &all) != 0) return;
@@ -140,8 +140,8 @@ static uint64_t timed(const Measure &measure, uint64_t repeats) {
   return std::max<uint64_t>(now() - start, 1);
 }
 
-/// As MeasuringProcess.swift and Calibration.swift do: after the lead-in, at most ten times as many repeats at a time, and no
-/// more than a slower subject needed; the median of three attempts.
+/// As MeasuringProcess.swift and Calibration.swift do: after the lead-in, at most ten times as many repeats at a time,
+/// and no more than a slower subject needed; the median of three attempts.
 static uint64_t calibrate(const Measure &measure, uint64_t target, uint64_t limit, uint64_t leadIn) {
   auto born = now();
   uint64_t led;
@@ -172,8 +172,9 @@ static void print(uint64_t index, const Reading &reading) {
               reading.unit.c_str(), reading.value, (unsigned long long)reading.count, reading.detail.c_str());
 }
 
-/// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at least
-/// one. Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a value be dearer.
+/// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at
+/// least one. Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a
+/// value be dearer.
 static void time(const Measure &measure, uint64_t repeats, uint64_t more, uint64_t values, uint64_t leadIn,
                  uint64_t budget) {
   auto start = now();

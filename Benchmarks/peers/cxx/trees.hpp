@@ -1,4 +1,5 @@
-// Trees whose nodes contribute to one sum, as in ForkJoinTree.swift. How a scheduler runs the tasks of one is the solver's.
+// Trees whose nodes contribute to one sum, as in ForkJoinTree.swift. How a scheduler runs the tasks of one is the
+// solver's.
 #pragma once
 
 #include <algorithm>
@@ -177,8 +178,8 @@ struct Halving {
   }
 };
 
-/// Solves the problems of a sweep by plain recursion and by the solver, by turns, as BreakEvenSweep does in Swift. opbench
-/// derives where forking pays from the times. The main thread is one of the team, so `from` changes nothing.
+/// Solves the problems of a sweep by plain recursion and by the solver, by turns, as BreakEvenSweep does in Swift.
+/// opbench derives where forking pays from the times. The main thread is one of the team, so `from` changes nothing.
 template <typename Solver> class BreakEvenSweep {
 public:
   explicit BreakEvenSweep(const Request &request)
@@ -255,8 +256,8 @@ struct Undisturbed {
   template <typename Body> static auto alone(const Body &body) { return body(); }
 };
 
-/// `Solver::solve(tree)` gives the sum over all nodes of a tree. `Solver::alone(body)` runs `body` while no other thread of
-/// the scheduler needs a CPU.
+/// `Solver::solve(tree)` gives the sum over all nodes of a tree. `Solver::alone(body)` runs `body` while no other
+/// thread of the scheduler needs a CPU.
 template <typename Solver, typename Tree> Measure solved(const Request &request) {
   auto tree = std::make_shared<Tree>(request);
   auto tasks = request.count("tasks"), expected = request.count("expected");

@@ -1,7 +1,7 @@
 package main
 
-// Dependencies on goroutines: there are none, so they start what becomes ready. The other usual form, a goroutine per task
-// that first receives from a channel of each input, parks and wakes once per edge.
+// Dependencies on goroutines: there are none, so they start what becomes ready. The other usual form, a goroutine per
+// task that first receives from a channel of each input, parks and wakes once per edge.
 
 import (
 	"sync"

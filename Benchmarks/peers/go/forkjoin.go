@@ -280,8 +280,9 @@ func median(values []float64) float64 {
 	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }
 
-// Solves the problems of a sweep by plain recursion and with goroutines, by turns, as BreakEvenSweep does in Swift. opbench
-// derives where forking pays from the times. The calling goroutine is one like any other, so `from` changes nothing.
+// Solves the problems of a sweep by plain recursion and with goroutines, by turns, as BreakEvenSweep does in Swift.
+// opbench derives where forking pays from the times. The calling goroutine is one like any other, so `from` changes
+// nothing.
 func breakEven(request request) measure {
 	from := request.text("param.from")
 	check(from == "worker" || from == "outside", "from is worker or outside, not %s", from)

@@ -53,7 +53,8 @@ func readGraph(path string) *taskGraph {
 	return graph
 }
 
-// What flows along the edges: each task writes a word of its own for this run, each consumer checks those of all its inputs.
+// What flows along the edges: each task writes a word of its own for this run, each consumer checks those of all its
+// inputs.
 type graphData struct {
 	*taskGraph
 	words  []uint64

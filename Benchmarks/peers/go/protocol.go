@@ -126,8 +126,8 @@ func (e *elapsed) readings(operations, edges int) []reading {
 
 // ---- CPUs ----
 
-// Moves this thread onto the CPU of that index among those it may use, modulo their number; where it may run stays as it
-// is. Each block of a run begins on the next CPU, with all its programs.
+// Moves this thread onto the CPU of that index among those it may use, modulo their number; where it may run stays as
+// it is. Each block of a run begins on the next CPU, with all its programs.
 func begin(place uint64) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -187,8 +187,8 @@ func timed(measure measure, repeats int) int64 {
 	return max(now()-start, 1)
 }
 
-// As MeasuringProcess.swift and Calibration.swift do: after the lead-in, at most ten times as many repeats at a time, and no more
-// than a slower subject needed; the median of three attempts.
+// As MeasuringProcess.swift and Calibration.swift do: after the lead-in, at most ten times as many repeats at a time,
+// and no more than a slower subject needed; the median of three attempts.
 func calibrate(measure measure, target uint64, limit int, leadIn uint64) int {
 	var led int64
 	for born := now(); ; {
@@ -233,8 +233,9 @@ func min[T int | int64](a, b T) T {
 	return b
 }
 
-// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at least one.
-// Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a value be dearer.
+// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at
+// least one. Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a value
+// be dearer.
 func time(measure measure, repeats, more, values int, leadIn, budget uint64) {
 	for born := now(); leadIn > 0; {
 		measure(repeats)

@@ -1,5 +1,5 @@
-// Where OpenMP runs: a team of `workers` threads, one of which is the main thread. It adds tasks, and takes part while it
-// waits. The others take tasks in the barrier at the end of the parallel region.
+// Where OpenMP runs: a team of `workers` threads, one of which is the main thread. It adds tasks, and takes part while
+// it waits. The others take tasks in the barrier at the end of the parallel region.
 #pragma once
 
 #include <omp.h>

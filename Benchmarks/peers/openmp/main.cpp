@@ -1,5 +1,5 @@
-// The benchmarks of opbench on tasks of OpenMP. scripts/peers builds it twice: with g++ and libgomp, and with clang++ and
-// libomp. Its families each are a file; a new benchmark is a function and its line in one of them.
+// The benchmarks of opbench on tasks of OpenMP. scripts/peers builds it twice: with g++ and libgomp, and with clang++
+// and libomp. Its families each are a file; a new benchmark is a function and its line in one of them.
 #include "families.hpp"
 #include "crew.hpp"
 

@@ -13,6 +13,6 @@ struct Runtime {
 
 Runtime runtime();
 
-/// A variable of the environment for each decision. Both libraries read them when they start, so the program starts itself
-/// again where the environment is another one. Variables that the user has set do not count.
+/// A variable of the environment for each decision. Both libraries read them when they start, so the program starts
+/// itself again where the environment is another one. Variables that the user has set do not count.
 void setEnvironment(const Strategy &strategy);

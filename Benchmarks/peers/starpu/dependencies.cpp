@@ -1,5 +1,5 @@
-// Dependencies as StarPU has them between tasks without data: each task names the tasks that come before it. All are made
-// and connected before the first is submitted, since a task that has run is gone.
+// Dependencies as StarPU has them between tasks without data: each task names the tasks that come before it. All are
+// made and connected before the first is submitted, since a task that has run is gone.
 #include <vector>
 
 #include "edges.hpp"

@@ -16,8 +16,8 @@
 
 namespace {
 
-/// A folder that is there for as long as this value. StarPU keeps measurements of the machine in files, which CPUs alone do
-/// not need; by itself it writes them into the home folder.
+/// A folder that is there for as long as this value. StarPU keeps measurements of the machine in files, which CPUs
+/// alone do not need; by itself it writes them into the home folder.
 class TemporaryFolder {
 public:
   std::string path;

@@ -1,5 +1,5 @@
-// Where oneTBB runs: an arena of `workers` slots, one of which is the main thread's. It adds work and takes part while it
-// waits, as in every program that uses oneTBB.
+// Where oneTBB runs: an arena of `workers` slots, one of which is the main thread's. It adds work and takes part while
+// it waits, as in every program that uses oneTBB.
 #pragma once
 
 #include <tbb/global_control.h>

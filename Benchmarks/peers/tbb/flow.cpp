@@ -1,5 +1,5 @@
-// Dependencies as edges of a flow::graph: a continue_node for each task, an edge for each dependency, built, run and released
-// each time, as operations are.
+// Dependencies as edges of a flow::graph: a continue_node for each task, an edge for each dependency, built, run and
+// released each time, as operations are.
 #include <tbb/flow_graph.h>
 
 #include <deque>

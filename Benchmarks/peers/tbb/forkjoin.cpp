@@ -5,7 +5,8 @@
 
 namespace {
 
-/// A task_group for the children of a node, the last of which its own task goes on with: the form of oneTBB's own examples.
+/// A task_group for the children of a node, the last of which its own task goes on with: the form of oneTBB's own
+/// examples.
 template <typename Tree> uint64_t sum(const Tree &tree, const typename Tree::Node &node) {
   auto count = tree.childCount(node);
   if (count == 0) return tree.value(node);

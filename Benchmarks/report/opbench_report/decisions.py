@@ -98,7 +98,8 @@ def verdict_words(change):
 
 
 def sentence(change):
-    """Returns one for each change: where it is surely better or worse, where it is the same, and how many families are open."""
+    """Returns one for each change: where it is surely better or worse, where it is the same, and how many families are
+    open."""
     verdicts, worths = _verdicts(change), by_family(change)
     sure = [name for name, verdict in verdicts.items() if verdict in (BETTER, WORSE)]
     # What takes less time first, and the largest difference.

@@ -1,4 +1,5 @@
-"""The document of facts, as `opbench report` hands it over: what was measured and simulated, with every number and its text.
+"""The document of facts, as `opbench report` hands it over: what was measured and simulated, with every number and its
+text.
 
 Nothing is computed here. Places in the document's lists become what stands there: an arm, a line.
 """
@@ -135,13 +136,14 @@ class Measured:
 
     @functools.cached_property
     def general(self):
-        """Returns what the pictures of all subjects show: without the changes of strategies, where there are too many of them."""
+        """Returns what the pictures of all subjects show: without the changes of strategies, where there are too many
+        of them."""
         return self._view("is_general") if self.has_general_view else self
 
     @functools.cached_property
     def defaults(self):
-        """Returns what the sentences about subjects are about: without the changes of strategies, which are judged among
-        themselves."""
+        """Returns what the sentences about subjects are about: without the changes of strategies, which are judged
+        among themselves."""
         return self._view("is_default") if self.has_default_view else self
 
     def _view(self, name):

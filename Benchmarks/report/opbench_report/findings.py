@@ -129,8 +129,8 @@ def _capital(text):
 
 
 def _without_ratio(work, topic, what):
-    """Returns numbers that have no ratio, such as a rank error of zero, or a run without anything beside: whichever of ours has
-    the least on most lines, told apart by intervals."""
+    """Returns numbers that have no ratio, such as a rank error of zero, or a run without anything beside: whichever of
+    ours has the least on most lines, told apart by intervals."""
     judged, line = work.without_ratio, work.without_ratio.line
     shown = line.cells[judged.best[0]]
     beside = [f"{arm.subject} {line.cells[arm].interval_text}" for arm in widest(judged.beside)]

@@ -1,7 +1,8 @@
-"""A ratio in words, by the kind that the document of facts gives to it (`Benchmarks/Harness/Comparing/Report/RatioWords.swift`).
+"""A ratio in words, by the kind that the document of facts gives to it
+(`Benchmarks/Harness/Comparing/Report/RatioWords.swift`).
 
-A ratio of 0.0258 reads "38.8 times as fast as foundation", and one of 3.75 "3.75 times as long". Where the two are near,
-the ratio itself reads better: "x0.920 of foundation's time".
+A ratio of 0.0258 reads "38.8 times as fast as foundation", and one of 3.75 "3.75 times as long". Where the two are
+near, the ratio itself reads better: "x0.920 of foundation's time".
 """
 
 # What takes long. Of anything else one has more or less.
@@ -42,7 +43,8 @@ def sentence(ratio, name, other, what="time"):
 
 
 def share(worth, what="time"):
-    """Returns (what a change does to a time, its interval), such as ("12 % less time", " [8, 15]"); far from 1 in times."""
+    """Returns (what a change does to a time, its interval), such as ("12 % less time", " [8, 15]"); far from 1 in
+    times."""
     said, ends = worth.share, f" {worth.share.range}" if worth.share.range else ""
     if said.kind == "percent":
         return f"{said.number} % {'less' if said.is_less else 'more'} {what}", ends

@@ -118,8 +118,8 @@ def _luminance(colour):
 
 
 def looks_in_turn(count):
-    """Returns looks for things of one kind, such as the strategies of a simulation: of many, those with one colour differ
-    in their line."""
+    """Returns looks for things of one kind, such as the strategies of a simulation: of many, those with one colour
+    differ in their line."""
     first = [look for look in _EVERY if not look.hollow][:_IN_TURN]
     return [replace(first[place % _IN_TURN], dash=_DASHES[(place // _IN_TURN + place) % len(_DASHES)]) for place in range(count)]
 

@@ -98,8 +98,8 @@ cplatform_thread_sight cplatform_thread_look(int32_t thread_id);
 /// How much CPU time the thread has used, in nanoseconds; 0 for a thread that has ended. Needs neither /proc nor a
 /// descriptor.
 uint64_t cplatform_thread_cpu_ns(int32_t thread_id);
-/// Whether every CPU of the machine has a thread to run, of any process, beside the calling one. False where /proc/loadavg
-/// does not say.
+/// Whether every CPU of the machine has a thread to run, of any process, beside the calling one. False where
+/// /proc/loadavg does not say.
 bool cplatform_cpus_are_taken(void);
 /// What the thread waits in, as the kernel says: the name of a kernel function, or else the letter of the thread's
 /// state, or that /proc cannot be read. Writes at most `size` bytes, the zero included.
@@ -208,7 +208,7 @@ void cplatform_watch_fork(void);
 extern bool cplatform_forked;
 static inline bool cplatform_is_forked_child(void) { return cplatform_forked; }
 
-// --- hooks that the umbrella module fills in at link time ----------------------------------------------------------------
+// --- hooks that the umbrella module fills in at link time ------------------------------------------------------------
 
 /// The object that `OperationQueue()` uses as its backend. Weak, so that the core links without any backend.
 extern void *_Nullable operations_default_backend(void) __attribute__((weak));

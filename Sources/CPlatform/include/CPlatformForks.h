@@ -1,8 +1,8 @@
 #ifndef CPLATFORM_FORKS_H
 #define CPLATFORM_FORKS_H
 
-// Forks: what the way of a fork that stays with its thread costs is here. Sources/OperationCore/Forking/README.md is the
-// protocol.
+// Forks: what the way of a fork that stays with its thread costs is here. Sources/OperationCore/Forking/README.md is
+// the protocol.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,7 +37,8 @@ enum {
   cplatform_forks_bytes = 1 << 18  ///< the memory of a list, and its alignment
 };
 
-/// The forks of one thread. The memory is never given back, so a thread that looks at a list late reads no freed memory.
+/// The forks of one thread. The memory is never given back, so a thread that looks at a list late reads no freed
+/// memory.
 struct cplatform_forks {
   // The owner's words. Others write `wanted`, and `private_` while they hold the lock of the list.
   cplatform_fork *next;     ///< where the next fork goes; others read it
@@ -77,8 +78,8 @@ static inline cplatform_forks *cplatform_forks_of(cplatform_fork *fork) {
 /// Called by the owner: takes the newest fork out of its list.
 /// Returns whether the fork is private: nobody else has it, and nobody will.
 ///
-/// The store comes before the load. A thread that shows forks in the owner's place does the two the other way round, with a
-/// barrier on all threads in between: so no barrier is needed here.
+/// The store comes before the load. A thread that shows forks in the owner's place does the two the other way round,
+/// with a barrier on all threads in between: so no barrier is needed here.
 static inline bool cplatform_fork_pop(cplatform_fork *fork) {
   cplatform_forks *list = cplatform_forks_of(fork);
   __atomic_store_n(&list->next, fork, __ATOMIC_RELEASE);
@@ -122,13 +123,15 @@ typedef struct {
 } cplatform_values;
 
 /// Finds out where the runtime keeps task-local values. Called once, before the first scope of the process.
-/// `type` is the metadata of a type of one word that needs no destruction. Returns false when the runtime keeps values in another way.
+/// `type` is the metadata of a type of one word that needs no destruction. Returns false when the runtime keeps values
+/// in another way.
 bool cplatform_values_find(const void *type);
 /// Whether the calling thread runs a task.
 bool cplatform_has_task(void);
 /// The newest task-local value of the calling thread; NULL for none.
 void *_Nullable cplatform_values_here(void);
-/// The calling thread, the list's owner, begins a scope: its values stay, and the list knows from now on where they stand.
+/// The calling thread, the list's owner, begins a scope: its values stay, and the list knows from now on where they
+/// stand.
 cplatform_values cplatform_values_keep(cplatform_forks *list);
 /// The calling thread, or the task that it runs, has these values from now on, and no others.
 cplatform_values cplatform_values_replace(cplatform_forks *list, void *_Nullable newest);
@@ -144,8 +147,8 @@ typedef struct {
 /// Reads the value of an item, and goes on to the item that was bound before. False when there is none.
 bool cplatform_next_value(void *_Nullable *_Nonnull item, cplatform_value *value);
 
-/// Calls `operations_task_cancelled` when the current task is cancelled, or at once when it is cancelled already. The end comes on the
-/// same thread, in the same task.
+/// Calls `operations_task_cancelled` when the current task is cancelled, or at once when it is cancelled already. The
+/// end comes on the same thread, in the same task.
 void *cplatform_on_cancel(void *maker);
 void cplatform_on_cancel_end(void *record);
 /// The core cancels the forks of a scope with their task. Weak, so that this module links alone.

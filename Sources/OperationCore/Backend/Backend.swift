@@ -6,7 +6,7 @@
 ///   submit it.
 /// * Queues without a limit rely for their order on two things: higher `priority` first, and first in, first out
 ///   within a priority. A backend that orders otherwise works, but its queues keep the order of priorities less well.
-/// * Whoever holds the backend keeps it running; a queue holds its backend as long as the queue has operations.
+/// * A reference to the backend keeps it running; a queue holds its backend as long as the queue has operations.
 ///
 /// The smallest complete backend starts a thread per job:
 /// ```swift

@@ -10,20 +10,20 @@ package protocol DrivenBackend: SupervisedBackend {
   ///
   /// May be called on the backend's threads, and on any other thread that waits for an operation of this backend.
   /// - Parameters:
-  ///   - condition: called now and then, on any thread of the backend, without locks. Must not block. What has held once
-  ///     must go on to hold.
+  ///   - condition: called now and then, on any thread of the backend, without locks. Must not block. What has held
+  ///     once must go on to hold.
   ///   - whenQuiet: called on any thread of the backend, without locks, when nothing can happen on the backend before
   ///     somebody else acts.
   func wait(until condition: () -> Bool, whenQuiet: (() -> Void)?)
   /// Runs jobs beside the caller, as for a thread that waits, until `condition` holds.
   func run(until condition: @escaping @Sendable () -> Bool)
-  /// A task outside of the backend begins to wait for an operation: the backend runs jobs, as for a thread that waits, until
-  /// as many waits have ended as have begun. O(1).
+  /// A task outside of the backend begins to wait for an operation: the backend runs jobs, as for a thread that waits,
+  /// until as many waits have ended as have begun. O(1).
   func beginTaskWait()
   /// The wait has ended. Called once for each begin, on the thread that ends it, without locks.
   func endTaskWait()
-  /// A job of a task outside of all operations is about to be submitted: as `beginTaskWait`, but the backend begins with the
-  /// submit, or with `lookAgain`. Else time might pass before the job is there.
+  /// A job of a task outside of all operations is about to be submitted: as `beginTaskWait`, but the backend begins
+  /// with the submit, or with `lookAgain`. Else time might pass before the job is there.
   func expectTaskJob()
   /// An expected job has come to run behind one that was submitted earlier.
   func lookAgain()
@@ -51,7 +51,8 @@ package enum DrivenBackends {
   @inline(__always)
   static var exist: Bool { count.load(ordering: .relaxed) > 0 }
 
-  /// The backend of the test that the calling task belongs to. A task may change its thread, so a thread says nothing of it.
+  /// The backend of the test that the calling task belongs to. A task may change its thread, so a thread says nothing
+  /// of it.
   @TaskLocal package static var ofTest: (any DrivenBackend)?
 
   /// The driven backend that the calling thread works for; nil on all other threads.
@@ -68,12 +69,12 @@ package enum DrivenBackends {
     return here ?? operation.owner?.supervisedBackend as? any DrivenBackend
   }
 
-  /// The driven backend on which the calling code makes what is new; nil for none. A thread of a backend is in a job of that
-  /// backend, whichever test made the job's task.
+  /// The driven backend on which the calling code makes what is new; nil for none. A thread of a backend is in a job of
+  /// that backend, whichever test made the job's task.
   static var hereOrOfTest: (any DrivenBackend)? { exist ? ofThisThread ?? ofTest : nil }
 
-  /// The driven backend that is told when the calling task waits for `operation`; nil for none. Whoever waits for an operation
-  /// on the backend waits for the operation's body, too: a body is no guest.
+  /// The driven backend that is told when the calling task waits for `operation`; nil for none. Whoever waits for an
+  /// operation on the backend waits for the operation's body, too: a body is no guest.
   @inline(__always)
   static func host(ofTaskWaitingFor operation: Operation) -> (any DrivenBackend)? {
     exist ? otherBackend(of: operation) : nil
@@ -85,8 +86,8 @@ package enum DrivenBackends {
     return isInBody(of: backend) ? nil : backend
   }
 
-  /// Whether the calling task is the body of an operation on the backend, or a child task of one. All other tasks are guests,
-  /// wherever they run.
+  /// Whether the calling task is the body of an operation on the backend, or a child task of one. All other tasks are
+  /// guests, wherever they run.
   package static func isInBody(of backend: any DrivenBackend) -> Bool { TaskRun.isCurrent(on: backend) }
 
   /// The driven backend on which a job of a task outside of all operations is handed over to `backend`; nil for none.
@@ -102,8 +103,8 @@ package enum DrivenBackends {
       "\(what) goes by real time: give it the backend's clock. From here on the run is not that of its seed")
   }
 
-  /// Returns when the operation has departed. Another driven backend, on which the operation is or on which a dependency
-  /// of it is, runs meanwhile: else that one would run only while some thread waited for it.
+  /// Returns when the operation has departed. Another driven backend, on which the operation is or on which a
+  /// dependency of it is, runs meanwhile: else that one would run only while some thread waited for it.
   static func wait(for operation: Operation, on backend: any DrivenBackend) {
     var last: Operation?
     backend.wait(

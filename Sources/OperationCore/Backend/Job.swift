@@ -80,8 +80,8 @@ open class JobObject {
   /// For an entry in a controller's lists: claims the operation. The controller lets the operation start now.
   func claimAdmitted() -> AdmittedClaim { fatalError("only operations and their entries stand in a queue's lists") }
 
-  /// For an entry in a controller's lists that goes to the backend instead: the operation's start and finish are not the
-  /// controller's any more.
+  /// For an entry in a controller's lists that goes to the backend instead: the operation's start and finish are not
+  /// the controller's any more.
   func leaveController() { fatalError("only operations and their entries stand in a queue's lists") }
 
   /// Whether running the job would start nothing, now and for good.

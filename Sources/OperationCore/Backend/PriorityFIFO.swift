@@ -1,8 +1,8 @@
 import Primitives
 import Scheduling
 
-/// Jobs by urgency: the most urgent level first, first in, first out within a level, unless a strategy wants another order.
-/// O(1). Not synchronised.
+/// Jobs by urgency: the most urgent level first, first in, first out within a level, unless a strategy wants another
+/// order. O(1). Not synchronised.
 package struct PriorityFIFO: ~Copyable {
   private var lists = Job.PerLevel<JobFIFO> { _ in JobFIFO() }
   /// One bit for each level that has jobs.

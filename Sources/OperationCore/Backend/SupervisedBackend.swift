@@ -9,8 +9,8 @@ package protocol SupervisedBackend: Backend {
   var report: BackendReport { get }
   /// The rows of the contract that the backend's strategy gives up.
   var givenUpRows: [Int] { get }
-  /// An operation of the backend has begun and goes on after its `start()`, or such an operation has ended: `BegunOperations` says
-  /// when. Nothing to do for a backend without an end.
+  /// An operation of the backend has begun and goes on after its `start()`, or such an operation has ended:
+  /// `BegunOperations` says when. Nothing to do for a backend without an end.
   func countBegun()
   func countEnded()
 

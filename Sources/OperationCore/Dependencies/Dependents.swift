@@ -87,7 +87,8 @@ struct EdgeList {
     return edge
   }
 
-  // Not inlined: few edges are put off, and few are of tasks. With them inlined, the loop that releases an edge was not.
+  // Not inlined: few edges are put off, and few are of tasks. With them inlined, the loop that releases an edge was
+  // not.
   @inline(never)
   mutating func append(_ edge: UInt) {
     if first == 0 { first = edge } else { EdgeWord.setNext(of: last, to: edge) }

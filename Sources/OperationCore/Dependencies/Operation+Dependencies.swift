@@ -189,8 +189,8 @@ extension Operation {
   @inline(__always)
   final func appendWhileNew(_ dependency: UInt) -> Bool {
     let words = dependencyState
-    // The flag comes before the dependency's edge can be pushed, as in `claimAsDependency`. A dependency without the flag
-    // is in no list.
+    // The flag comes before the dependency's edge can be pushed, as in `claimAsDependency`. A dependency without the
+    // flag is in no list.
     let wasFlagged = Operation.unmanaged(dependency)._withUnsafeGuaranteedRef { (dependency: Operation) in
       let wasFlagged = dependency.stateNow.has(StateWord.hasDependents)
       if !wasFlagged { dependency.raise(StateWord.hasDependents) }

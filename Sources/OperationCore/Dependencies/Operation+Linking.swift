@@ -74,8 +74,8 @@ extension Operation {
     return isLinked ? 1 : 2
   }
 
-  /// Takes away the counts that `linkWhileNew` returned. From here on the operation may start. A thread that cancels the
-  /// operation meanwhile schedules it, since the operation was listed before anybody could find it.
+  /// Takes away the counts that `linkWhileNew` returned. From here on the operation may start. A thread that cancels
+  /// the operation meanwhile schedules it, since the operation was listed before anybody could find it.
   /// - Parameter counts: at least 1.
   @inline(__always)
   final func becomeStartable(releasing counts: UInt64, into handover: inout Handover) {
@@ -85,8 +85,8 @@ extension Operation {
     release(edge: nil, into: &handover)
   }
 
-  /// Called under `lock`, or where only the calling thread knows the operation. Counts the listed dependencies whose edge
-  /// is not linked, and says whether the class of one of them has to be asked.
+  /// Called under `lock`, or where only the calling thread knows the operation. Counts the listed dependencies whose
+  /// edge is not linked, and says whether the class of one of them has to be asked.
   @inline(__always)
   private final func lookAtDependencies() -> (unlinked: UInt64, mustAsk: Bool) {
     let words = dependencyState

@@ -9,8 +9,8 @@ public struct OperationDiagnosis: Sendable, CustomStringConvertible {
     case executing(since: UInt64?)
     /// The operation goes on after `start()` has returned, until somebody says that it has finished.
     case goesOn(until: End)
-    /// The operation's asynchronous body waits for operations that have not finished, or a group for its members; each with
-    /// its state.
+    /// The operation's asynchronous body waits for operations that have not finished, or a group for its members; each
+    /// with its state.
     case awaits([Dependency])
     /// The operation has finished, so nothing holds it back any more.
     case finished

@@ -9,14 +9,16 @@ extension Backend {
   /// print(left + right)
   /// ```
   ///
-  /// The body runs on the calling thread, whatever backend the thread belongs to, and threads of this backend help. Until the body
-  /// returns, the thread counts as one that runs on this backend: keep out of the body what does not fork.
+  /// The body runs on the calling thread, whatever backend the thread belongs to, and threads of this backend help.
+  /// Until the body returns, the thread counts as one that runs on this backend: keep out of the body what does not
+  /// fork.
   ///
   /// *Cost*: that of an outermost `join(_:_:)`.
   ///
   /// Traps when the backend has been shut down.
   ///
-  /// - Parameter body: calls `join(_:_:)`, `withForkScope(_:)`, `concurrentPerform(iterations:execute:)` or a loop of a collection.
+  /// - Parameter body: calls `join(_:_:)`, `withForkScope(_:)`, `concurrentPerform(iterations:execute:)` or a loop of a
+  ///   collection.
   /// - Returns: what the body returned.
   @available(*, noasync, message: "blocks the thread; await the asynchronous method of this name")
   @inlinable
@@ -39,16 +41,17 @@ extension Backend {
   /// }
   /// ```
   ///
-  /// The task goes on on a thread of the backend, calls the body there, and comes back. So no thread of Swift's own is blocked. The body
-  /// sees the task's cancellation, name and task-local values, and so does a fork that another thread took. Cancelling the task stops
-  /// nothing. The task's priority is the level of the forks, as `qualityOfService` stands for one.
+  /// The task goes on on a thread of the backend, calls the body there, and comes back. So no thread of Swift's own is
+  /// blocked. The body sees the task's cancellation, name and task-local values, and so does a fork that another thread
+  /// took. Cancelling the task stops nothing. The task's priority is the level of the forks, as `qualityOfService`
+  /// stands for one.
   ///
   /// *Cost*: a job of the backend, and the way back.
   ///
   /// Traps when the backend has been shut down.
   ///
-  /// - Parameter body: may call what blocks: `join(_:_:)`, `withForkScope(_:)`, `concurrentPerform(iterations:execute:)`, and the loops
-  ///   of a collection.
+  /// - Parameter body: may call what blocks: `join(_:_:)`, `withForkScope(_:)`,
+  ///   `concurrentPerform(iterations:execute:)`, and the loops of a collection.
   /// - Returns: what the body returned.
   @discardableResult
   public func run<Result: ~Copyable, Failure: Error>(

@@ -1,6 +1,7 @@
 import CPlatform
 
-/// Task-local values that outlive the code which bound them: a copy of what was bound where a child of a scope was spawned.
+/// Task-local values that outlive the code which bound them: a copy of what was bound where a child of a scope was
+/// spawned.
 final class BoundValues: @unchecked Sendable {
   // Sendable: nothing changes before the end. A value may be bound only if its type is `Sendable`.
 

@@ -87,8 +87,7 @@ extension RandomAccessCollection where Self: Sendable {
     try mapElements(transform)
   }
 
-  /// Returns what a function returns for each element, when that is not `Sendable`: the function gives it away. Everything else is as
-  /// for the other method of this name.
+  /// Returns what a function returns for each element, when that is not `Sendable`: the function gives it away.
   @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
   @inlinable @inline(__always)
   public func concurrentMap<Result, Failure: Error>(

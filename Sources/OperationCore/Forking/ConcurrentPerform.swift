@@ -1,5 +1,5 @@
-/// Calls a body once for each number below `iterations`, on several threads at the same time, and returns when all calls have
-/// returned.
+/// Calls a body once for each number below `iterations`, on several threads at the same time, and returns when all
+/// calls have returned.
 ///
 /// ```swift
 /// let names = ["a.png", "b.png", "c.png"]
@@ -8,15 +8,16 @@
 /// }
 /// ```
 ///
-/// The function means what `DispatchQueue.concurrentPerform(iterations:execute:)` means. The calling thread takes part, and
-/// threads of the pool help: those of the backend of the present operation, or else those of the default backend.
+/// The function means what `DispatchQueue.concurrentPerform(iterations:execute:)` means. The calling thread takes part,
+/// and threads of the pool help: those of the backend of the present operation, or else those of the default backend.
 /// `Backend.run(_:)` chooses another backend.
 ///
-/// *Shape*: a thread runs its numbers in ascending order, and gives the upper half of what is left to a thread that asks for
-/// work. How many numbers a thread runs between two looks follows from the time that they take. So no grain is to be chosen.
+/// *Shape*: a thread runs its numbers in ascending order, and gives the upper half of what is left to a thread that
+/// asks for work. How many numbers a thread runs between two looks follows from the time that they take. So no grain is
+/// to be chosen.
 ///
-/// *Errors*: when bodies throw, the error of the lowest number is thrown. Numbers above it may not be run. All that have begun
-/// have returned.
+/// *Errors*: when bodies throw, the error of the lowest number is thrown. Numbers above it may not be run. All that
+/// have begun have returned.
 ///
 /// *Inherited*: as by forks of `join(_:_:)`. Cancelling stops nothing: a body looks at `isCancelled` of its operation.
 ///

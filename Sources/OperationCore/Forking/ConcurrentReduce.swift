@@ -10,16 +10,18 @@ extension RandomAccessCollection where Self: Sendable {
   /// print(letters)
   /// ```
   ///
-  /// *Shape*: the elements are cut into blocks. How many there are, and where they end, follows from `count` alone. Each block is
-  /// reduced from `initialResult` on, from left to right. The results of the blocks are combined along a balanced tree, in their
-  /// order. So the result is the same with any number of threads, for floating-point numbers too. `combine` must be
-  /// associative, and must give back the other value when one of the two is `initialResult`, if the result is to be that of `reduce`.
+  /// *Shape*: the elements are cut into blocks. How many there are, and where they end, follows from `count` alone.
+  /// Each block is reduced from `initialResult` on, from left to right. The results of the blocks are combined along a
+  /// balanced tree, in their order. So the result is the same with any number of threads, for floating-point numbers
+  /// too. `combine` must be associative, and must give back the other value when one of the two is `initialResult`, if
+  /// the result is to be that of `reduce`.
   ///
-  /// *Errors*: when `nextPartialResult` throws, the error of the first such element is thrown, and nothing is combined. When
-  /// `combine` throws, the error of the first such combination is thrown.
+  /// *Errors*: when `nextPartialResult` throws, the error of the first such element is thrown, and nothing is combined.
+  /// When `combine` throws, the error of the first such combination is thrown.
   ///
-  /// *Cost*: O(`count`) calls of `nextPartialResult`, and at most 511 of `combine`. A collection of at most 512 elements has a
-  /// block for each element, so that any of them may be a long one. The threads that help look for work between blocks.
+  /// *Cost*: O(`count`) calls of `nextPartialResult`, and at most 511 of `combine`. A collection of at most 512
+  /// elements has a block for each element, so that any of them may be a long one. The threads that help look for work
+  /// between blocks.
   ///
   /// Traps when the pool has been shut down.
   ///
@@ -122,7 +124,8 @@ extension RandomAccessCollection where Self: Sendable {
   /// print(sum)
   /// ```
   ///
-  /// Everything else is as for `concurrentReduce(_:_:combine:)`: the result is the same with any number of threads.
+  /// For the result of `reduce(_:_:)`, `combine` must be associative, and must give back the other value when one of
+  /// the two is `initialResult`. The result is the same with any number of threads.
   ///
   /// - Parameters:
   ///   - initialResult: what each block begins with, as 0 for a sum.

@@ -3,7 +3,8 @@ import Synchronization
 
 /// Adds a stable sort, by a function, whose parts several threads sort at the same time.
 extension MutableCollection where Self: RandomAccessCollection, Element: Sendable {
-  /// Sorts the collection in place, on several threads at the same time. Equal elements keep their order: the sort is stable.
+  /// Sorts the collection in place, on several threads at the same time. Equal elements keep their order: the sort is
+  /// stable.
   ///
   /// ```swift
   /// var names = ["c", "a", "bb"]
@@ -11,17 +12,19 @@ extension MutableCollection where Self: RandomAccessCollection, Element: Sendabl
   /// print(names)
   /// ```
   ///
-  /// *Shape*: a merge sort. Halves are sorted, and parts of a merge are merged, by other threads where these ask for work. What is
-  /// too short for that follows from the time that the elements take.
+  /// *Shape*: a merge sort. Halves are sorted, and parts of a merge are merged, by other threads where these ask for
+  /// work. What is too short for that follows from the time that the elements take.
   ///
-  /// *Errors*: when the function throws, one of its errors is thrown. The collection then has all its elements, in some order.
+  /// *Errors*: when the function throws, one of its errors is thrown. The collection then has all its elements, in some
+  /// order.
   ///
-  /// *Cost*: O(*n* log *n*) calls, O(*n*) when the elements are in order or in strictly descending order. One allocation of `count`
-  /// elements; one more for a collection whose elements do not lie side by side in memory.
+  /// *Cost*: O(*n* log *n*) calls, O(*n*) when the elements are in order or in strictly descending order. One
+  /// allocation of `count` elements; one more for a collection whose elements do not lie side by side in memory.
   ///
   /// Traps when the pool has been shut down.
   ///
-  /// - Parameter areInIncreasingOrder: whether its first argument comes before its second one: a strict weak order, as for `sort(by:)`.
+  /// - Parameter areInIncreasingOrder: whether its first argument comes before its second one: a strict weak order, as
+  ///   for `sort(by:)`.
   @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
   @inlinable @inline(__always)
   public mutating func concurrentSort<Failure: Error>(
@@ -46,8 +49,8 @@ extension MutableCollection where Self: RandomAccessCollection, Element: Sendabl
     if let error { throw error as! Failure }
   }
 
-  /// Sorts with functions that touch elements, and that capture the user's function alone: as for `runLoop`, the compiler then makes
-  /// that one a part of their loops.
+  /// Sorts with functions that touch elements, and that capture the user's function alone: as for `runLoop`, the
+  /// compiler then makes that one a part of their loops.
   @inlinable
   mutating func sortInMemory(sortLeaf: SortLeaf, merge: MergeRuns, isLess: ComparePlaces) -> (any Error)? {
     let whole = withContiguousMutableStorageIfAvailable {
@@ -65,7 +68,8 @@ extension MutableCollection where Self: RandomAccessCollection, Element: Sendabl
 
 /// Adds a stable sort, in ascending order, whose parts several threads sort at the same time.
 extension MutableCollection where Self: RandomAccessCollection, Element: Sendable & Comparable {
-  /// Sorts the collection in ascending order, in place, on several threads at the same time. Equal elements keep their order.
+  /// Sorts the collection in ascending order, in place, on several threads at the same time. Equal elements keep their
+  /// order.
   ///
   /// ```swift
   /// var numbers = [3, 1, 2]
@@ -79,8 +83,8 @@ extension MutableCollection where Self: RandomAccessCollection, Element: Sendabl
   public mutating func concurrentSort() { concurrentSort { $0 < $1 } }
 }
 
-/// Two sorted runs that are being merged. The numbers are places in the elements or in the buffer; the runs lie in one of the two,
-/// and what is merged goes to the other.
+/// Two sorted runs that are being merged. The numbers are places in the elements or in the buffer; the runs lie in one
+/// of the two, and what is merged goes to the other.
 @frozen @usableFromInline
 struct MergedRuns {
   @usableFromInline var left: Int
@@ -178,8 +182,8 @@ func findOrder(
   return (true, descends, nil)
 }
 
-/// Moves elements from `source` to `target`, which may be the same, so that they are sorted there. If the function throws, they are
-/// there in some order.
+/// Moves elements from `source` to `target`, which may be the same, so that they are sorted there. If the function
+/// throws, they are there in some order.
 @inlinable @inline(__always)
 func insertionSort<Element, Failure: Error>(
   _ source: UnsafeMutablePointer<Element>, _ target: UnsafeMutablePointer<Element>, _ count: Int,
@@ -257,7 +261,8 @@ private let leafLength = 20
 /// A shorter merge is not worth a split, whatever a comparison takes.
 private let leastSplitMerge = 64
 
-/// Sorts `count` elements, which are named by their places: this part of the sort knows neither their type nor the user's function.
+/// Sorts `count` elements, which are named by their places: this part of the sort knows neither their type nor the
+/// user's function.
 /// - Parameters:
 ///   - memory: what the other functions get.
 ///   - move: moves elements into the buffer, or back.

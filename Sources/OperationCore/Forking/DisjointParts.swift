@@ -1,5 +1,5 @@
-// Parts of one piece of memory, each for a thread of its own. The compiler lets nobody have the same element twice: a part is a
-// span that a body has exclusively, and that cannot leave the body.
+// Parts of one piece of memory, each for a thread of its own. The compiler lets nobody have the same element twice: a
+// part is a span that a body has exclusively, and that cannot leave the body.
 
 /// Adds ways to give parts of a span to several threads at the same time.
 extension MutableSpan where Element: Sendable {
@@ -18,8 +18,7 @@ extension MutableSpan where Element: Sendable {
   /// negate(&span)
   /// ```
   ///
-  /// Everything else is as for the free function `join(_:_:)`: where the bodies run, errors, what is inherited, and the cost of a few
-  /// stores.
+  /// `join(_:_:)` says where the bodies run, which error is thrown and what forks inherit. The call costs a few stores.
   ///
   /// Traps when `index` is below 0 or above `count`.
   ///
@@ -99,7 +98,8 @@ extension MutableSpan where Element: Sendable {
   /// span.concurrentForEach { $0 += 1 }
   /// ```
   ///
-  /// Elements are given to other threads as numbers are by `concurrentPerform(iterations:execute:)`: there is no grain to choose.
+  /// Elements are given to other threads as numbers are by `concurrentPerform(iterations:execute:)`: there is no grain
+  /// to choose.
   ///
   /// *Errors*: when bodies throw, the error of the first such element is thrown. Elements behind it may not be visited.
   ///
@@ -137,7 +137,7 @@ extension Array where Element: Sendable {
   /// print(numbers)
   /// ```
   ///
-  /// Everything else is as for the method of `MutableSpan`: the array's `mutableSpan` has it, for a part of an array too.
+  /// For a part of an array, call the method of this name on its `mutableSpan`.
   ///
   /// - Parameters:
   ///   - size: the number of elements of each chunk. The last one may be shorter.

@@ -18,19 +18,20 @@ package protocol ForkHost: AnyObject, Sendable {
   func wakeForForks()
 }
 
-/// A backend as forks know it. A backend of this library has one for its whole life; a scope on another backend makes one.
+/// A backend as forks know it. A backend of this library has one for its whole life; a scope on another backend makes
+/// one.
 package final class ForkHome: @unchecked Sendable {
   // Sendable: everything is written before the home is handed out.
 
-  /// The queue of the operation holds the backend until the scope has ended, or else the caller of `Backend.run` does. So no
-  /// references are counted here.
+  /// The queue of the operation holds the backend until the scope has ended, or else the caller of `Backend.run` does.
+  /// So no references are counted here.
   unowned(unsafe) let backend: any Backend
   /// What the backend's threads belong to, which the backend holds; nil when the backend is not one of this library's.
   unowned(unsafe) let host: (any ForkHost)?
   private let object: ObjectIdentifier
-  /// Who has a ticket that was given to the backend. A backend of this library has an odd number that does not come again: its
-  /// lists may outlive the backend, and another backend may be at its address by then. A user's backend has its address: it runs
-  /// each job that it was given, whenever that is.
+  /// Who has a ticket that was given to the backend. A backend of this library has an odd number that does not come
+  /// again: its lists may outlive the backend, and another backend may be at its address by then. A user's backend has
+  /// its address: it runs each job that it was given, whenever that is.
   let holder: UInt
   /// The number by which operations remember the backend; 0 when it is not one of this library's.
   let identity: UInt32

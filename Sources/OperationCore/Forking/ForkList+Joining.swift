@@ -61,8 +61,8 @@ extension ForkList {
     }
   }
 
-  /// How often a waiter looks before it lets other threads have the CPU between two looks, and how long it looks before it
-  /// sleeps, in ticks.
+  /// How often a waiter looks before it lets other threads have the CPU between two looks, and how long it looks before
+  /// it sleeps, in ticks.
   private static let looks = 100
   private static let spinTime = Pace.ticks(50)
 
@@ -73,7 +73,8 @@ extension ForkList {
   /// Whether the stack has room for another fork's body.
   private var hasRoom: Bool { cplatform_stack_left() >= cplatform_stack_size() / 2 }
 
-  /// Takes a fork that nobody runs: of this thread, or else of the thread that runs the awaited fork. Both are of the scope.
+  /// Takes a fork that nobody runs: of this thread, or else of the thread that runs the awaited fork. Both are of the
+  /// scope.
   private func findFork(of scope: UInt64, behind fork: Fork) -> Fork? {
     for slot in 0..<ForkSlot.count {
       if let other = ForkSlot(memory, slot).take(of: scope) { return other }

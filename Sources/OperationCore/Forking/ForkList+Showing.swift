@@ -65,8 +65,8 @@ extension ForkList {
     }
   }
 
-  /// Runs a body of the owner that shows forks. On a backend of a user's nobody else shows forks, and `submit` is the user's code:
-  /// that code runs without a lock.
+  /// Runs a body of the owner that shows forks. On a backend of a user's nobody else shows forks, and `submit` is the
+  /// user's code: that code runs without a lock.
   private func guarding(_ home: ForkHome, _ body: () -> Void) {
     if home.host == nil { body() } else { lock.withLock(body) }
   }
@@ -98,14 +98,15 @@ extension ForkList {
     let ticket = tickets[index]
     ticket.become(level: task.level, of: home)
     if home.show(ticket.job, wakes: wakes) { return true }
-    // The backend takes nothing from outside any more, and the ticket is here again. The fork is private again, unless a
-    // waiter of the scope has taken it out of the slot.
+    // The backend takes nothing from outside any more, and the ticket is here again. The fork is private again, unless
+    // a waiter of the scope has taken it out of the slot.
     if case .fork = slot.take(with: ticket) { return false }
     return true
   }
 
-  /// A slot without a fork: no backend has its ticket, or this backend has, best at the level of the task. Else the slot gets a
-  /// new ticket: another backend may have the old one for long, or for ever, and so may this one at a less urgent level.
+  /// A slot without a fork: no backend has its ticket, or this backend has, best at the level of the task. Else the
+  /// slot gets a new ticket: another backend may have the old one for long, or for ever, and so may this one at a less
+  /// urgent level.
   private func freeSlot(_ home: ForkHome) -> Int? {
     var (usable, lost): (Int?, Int?)
     for slot in 0..<ForkSlot.count {
@@ -152,8 +153,8 @@ extension ForkList {
     return task.maker == nil ? level : max(level, task.level)
   }
 
-  /// The level of an operation has changed that runs. Called without locks, behind the change. One load when no thread of the program
-  /// has ever joined, and else O(threads that have).
+  /// The level of an operation has changed that runs. Called without locks, behind the change. One load when no thread
+  /// of the program has ever joined, and else O(threads that have).
   static func levelChanged(of operation: Operation) {
     let word = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
     _ = any { list in
@@ -167,8 +168,8 @@ extension ForkList {
     }
   }
 
-  /// Called with the lock. What is shown at a less urgent level gets a ticket of the new one. On a backend of a user's the forks that are
-  /// shown keep their level: `submit` is the user's code.
+  /// Called with the lock. What is shown at a less urgent level gets a ticket of the new one. On a backend of a user's
+  /// the forks that are shown keep their level: `submit` is the user's code.
   private func levelChanged(_ launch: UnsafeMutablePointer<LaunchFrame>?) {
     task.level = Self.level(of: launch, in: task)
     guard let home = task.home?._withUnsafeGuaranteedRef({ $0 }), home.host != nil else { return }
@@ -225,8 +226,8 @@ extension ForkList {
     guard self.pool == pool, let home = task.home else { return false }
     return home._withUnsafeGuaranteedRef { home in
       let first: Fork = memory.pointee.private_
-      // An owner that takes its newest fork back moves `next` first, and looks at `private_` second. Either this thread sees
-      // `next` moved, or the owner sees `end`, and comes to `settle`, where the lock holds it up.
+      // An owner that takes its newest fork back moves `next` first, and looks at `private_` second. Either this thread
+      // sees `next` moved, or the owner sees `end`, and comes to `settle`, where the lock holds it up.
       cplatform_forks_set_private(memory, memory.pointee.end)
       cplatform_barrier_on_all_threads()
       let count = max(0, min(cplatform_forks_next(memory) - first, max(1, home.idlePlaces)))

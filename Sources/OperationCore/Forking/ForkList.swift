@@ -9,8 +9,8 @@ import Synchronization
 ///
 /// The files beside this one hold what happens to a list: `Showing`, `Joining`, `Running`.
 final class ForkList: @unchecked Sendable {
-  // Sendable: the memory follows the protocol. What says as what a fork of the list is shown is written by the owner under
-  // `lock`, and read under `lock` or by the owner. The owner alone touches the other fields.
+  // Sendable: the memory follows the protocol. What says as what a fork of the list is shown is written by the owner
+  // under `lock`, and read under `lock` or by the owner. The owner alone touches the other fields.
 
   typealias Memory = UnsafeMutablePointer<cplatform_forks>
   typealias Fork = UnsafeMutablePointer<cplatform_fork>
@@ -217,7 +217,8 @@ final class ForkList: @unchecked Sendable {
   }
 
   /// The thread forks for another task from now on. The forks under way wait until `leave`.
-  /// - Parameter values: what the caller has changed of the thread's task-local values, and will put back behind `leave`.
+  /// - Parameter values: what the caller has changed of the thread's task-local values, and will put back behind
+  ///   `leave`.
   /// - Returns: what `leave` puts back. It is read under the same lock: until then another thread may show forks.
   func enter(
     _ task: Task, launch: UnsafeMutablePointer<LaunchFrame>?, scope: UInt64, values: cplatform_values
@@ -260,8 +261,8 @@ final class ForkList: @unchecked Sendable {
 extension ForkList {
   /// How fast a list shows forks, and whether it wakes anybody. All times are in ticks of the processor.
   ///
-  /// On a driven backend nothing asks a clock, so that two runs of a seed do the same. There each question for the time is a
-  /// microsecond later than the last one, and no scope is taken to be short.
+  /// On a driven backend nothing asks a clock, so that two runs of a seed do the same. There each question for the time
+  /// is a microsecond later than the last one, and no scope is taken to be short.
   struct Pace {
     /// The time on a driven backend; nil on any other.
     private var driven: UInt64?

@@ -1,9 +1,9 @@
 import CPlatform
 import Primitives
 
-/// The task of Swift's in which a scope of forks began. A fork that another thread takes runs there as a task of its own, which
-/// sees of this one what a body can ask for: whether it is cancelled, its priority and its name. `README.md` here says more, in
-/// "What a fork sees".
+/// The task of Swift's in which a scope of forks began. A fork that another thread takes runs there as a task of its
+/// own, which sees of this one what a body can ask for: whether it is cancelled, its priority and its name. `README.md`
+/// here says more, in "What a fork sees".
 final class ForkMaker: @unchecked Sendable {
   // Sendable: `record` belongs to the thread of the scope. Everything else is constant, or under `state`.
 
@@ -74,7 +74,8 @@ final class ForkMaker: @unchecked Sendable {
   }
 }
 
-/// Where a fork that was shown comes from, in one word: the backend, or the task, which knows the backend (then bit 0 is set).
+/// Where a fork that was shown comes from, in one word: the backend, or the task, which knows the backend (then bit 0
+/// is set).
 struct ForkOrigin {
   let home: Unmanaged<ForkHome>
   let maker: Unmanaged<ForkMaker>?

@@ -1,10 +1,11 @@
 import CPlatform
 import Primitives
 
-/// An outermost join on a thread, from its beginning to its end: the thread has a list of forks meanwhile. Joins inside of
-/// the scope find the list, unless they are in another operation that runs on top, or on another backend.
+/// An outermost join on a thread, from its beginning to its end: the thread has a list of forks meanwhile. Joins inside
+/// of the scope find the list, unless they are in another operation that runs on top, or on another backend.
 ///
-/// The value is empty, since code of users is compiled with its layout: the list of the thread has what the scope found.
+/// The value is empty, since code of users is compiled with its layout: the list of the thread has what the scope
+/// found.
 @frozen @usableFromInline
 struct ForkScope {
   /// Begins a scope.
@@ -42,8 +43,8 @@ struct ForkScope {
       task.end()
       return nil
     }
-    // From here on nobody sees the private forks of the scope around this one: the other threads of its backend would never be
-    // told of them.
+    // From here on nobody sees the private forks of the scope around this one: the other threads of its backend would
+    // never be told of them.
     if cplatform_forks_here() != nil, !list.task.isAlone { list.showAll() }
     list.begin(task, launch: launch)
   }

@@ -21,7 +21,8 @@ struct ForkSlot {
     return SlotWord(cplatform_word_exchange(word, now.showing(fork).bits)).isQueued
   }
 
-  /// Takes the fork, when it is of the scope. The word is read before the scope: `show` writes them the other way round.
+  /// Takes the fork, when it is of the scope. The word is read before the scope: `show` writes them the other way
+  /// round.
   func take(of scope: UInt64) -> ForkList.Fork? {
     let seen = SlotWord(cplatform_word_load(word))
     guard seen.hasFork, cplatform_scope_load_relaxed(self.scope) == scope,
@@ -74,8 +75,8 @@ struct ForkSlot {
 
   /// Called by a thread with the lock of the list, of a slot whose ticket some backend has.
   /// - Parameter holdingFork: whether the slot is to have a fork, which stays there, or none.
-  /// - Returns: the epoch of the ticket that the slot is to get; nil when a thread has taken the fork, or has run the ticket, in this
-  ///   instant.
+  /// - Returns: the epoch of the ticket that the slot is to get; nil when a thread has taken the fork, or has run the
+  ///   ticket, in this instant.
   func replaceTicket(holdingFork: Bool) -> UInt? {
     let seen = now
     let next = holdingFork ? seen.nextEpochWithFork : seen.nextEpoch
@@ -92,10 +93,10 @@ struct ForkSlot {
   }
 }
 
-/// What a slot holds, in one word: whether a backend has the ticket of the slot (bit 0), a fork or none (bits 1 to 12: its
-/// place in the list), the epoch of the slot's ticket (bits 13 to 28), and a number that grows with each fork that is shown
-/// here. The number does not come again: a thread that loses its CPU between its look and its compare-exchange takes the fork
-/// that it saw, or none.
+/// What a slot holds, in one word: whether a backend has the ticket of the slot (bit 0), a fork or none (bits 1 to 12:
+/// its place in the list), the epoch of the slot's ticket (bits 13 to 28), and a number that grows with each fork that
+/// is shown here. The number does not come again: a thread that loses its CPU between its look and its compare-exchange
+/// takes the fork that it saw, or none.
 struct SlotWord: Equatable {
   let bits: UInt
 

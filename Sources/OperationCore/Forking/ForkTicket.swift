@@ -1,8 +1,8 @@
 import CPlatform
 import Synchronization
 
-/// What a backend gets in the place of a fork: a job that takes the fork of a slot, if there is one by then. A slot has one
-/// ticket as long as the backends of the thread's joins give tickets back, and the list holds the ticket.
+/// What a backend gets in the place of a fork: a job that takes the fork of a slot, if there is one by then. A slot has
+/// one ticket as long as the backends of the thread's joins give tickets back, and the list holds the ticket.
 final class ForkTicket: JobObject {
   private let list: ForkList.Memory
   private let slot: Int
@@ -60,15 +60,15 @@ package enum Forks {
   /// The forks of one thread that others may see at a time.
   package static var mostShown: Int { ForkSlot.count }
 
-  /// Shows forks that other threads keep to themselves while they are in long bodies. Called without locks by a thread of the
-  /// pool that has found no job. One load when no thread of the program has ever joined.
+  /// Shows forks that other threads keep to themselves while they are in long bodies. Called without locks by a thread
+  /// of the pool that has found no job. One load when no thread of the program has ever joined.
   /// - Parameter pool: the object that the backend's `ForkHome` was made with.
   /// - Returns: whether a fork was shown, which is then a job of the pool.
   package static func uncover(for pool: AnyObject) -> Bool { ForkList.uncover(for: pool) }
 
-  /// Asks the threads of the pool for forks: behind its next one each looks how many places are free. Called without locks by a
-  /// thread that has given its place up, before its last look (`areKept` or `uncover`). Either the owner of a fork sees that it was
-  /// asked, and then the place, or the last look sees the fork.
+  /// Asks the threads of the pool for forks: behind its next one each looks how many places are free. Called without
+  /// locks by a thread that has given its place up, before its last look (`areKept` or `uncover`). Either the owner of
+  /// a fork sees that it was asked, and then the place, or the last look sees the fork.
   package static func ask(of pool: AnyObject) { ForkList.ask(of: ObjectIdentifier(pool)) }
 
   /// Whether `uncover` may find forks. Called by a thread that has asked for them and is about to sleep.

@@ -2,8 +2,8 @@ import CPlatform
 
 /// Runs two bodies, at the same time where a thread is free, and returns what both returned.
 ///
-/// `first` runs on the calling thread. `second` is a *fork*: another thread of the pool may take it while `first` runs. A fork
-/// that nobody took runs on the calling thread, after `first`. Then the call costs little more than two calls.
+/// `first` runs on the calling thread. `second` is a *fork*: another thread of the pool may take it while `first` runs.
+/// A fork that nobody took runs on the calling thread, after `first`. Then the call costs little more than two calls.
 ///
 /// ```swift
 /// func sum(_ numbers: ArraySlice<Int>) -> Int {
@@ -14,22 +14,23 @@ import CPlatform
 /// }
 /// ```
 ///
-/// *Where*: inside an operation on a backend of this library the threads of that backend help. Anywhere else, as on the main
-/// thread or on a dispatch queue of the program's, the threads of the default backend help. `Backend.run(_:)` chooses another
-/// backend, also for asynchronous functions: these call `join` in the body of `run`.
+/// *Where*: inside an operation on a backend of this library the threads of that backend help. Anywhere else, as on the
+/// main thread or on a dispatch queue of the program's, the threads of the default backend help. `Backend.run(_:)`
+/// chooses another backend, also for asynchronous functions: these call `join` in the body of `run`.
 ///
-/// *Errors*: when `first` throws, a fork that nobody took is dropped, and one that was taken is awaited. When both throw, the
-/// error of `first` is thrown.
+/// *Errors*: when `first` throws, a fork that nobody took is dropped, and one that was taken is awaited. When both
+/// throw, the error of `first` is thrown.
 ///
-/// *Inherited*: in a fork `OperationQueue.current` and task-local values are those of the caller, and the pool gives the fork the
-/// priority that the caller's operation has when the fork is shown to others. Cancelling stops nothing: a body looks at `isCancelled` of its operation.
+/// *Inherited*: in a fork `OperationQueue.current` and task-local values are those of the caller, and the pool gives
+/// the fork the priority that the caller's operation has when the fork is shown to others. Cancelling stops nothing: a
+/// body looks at `isCancelled` of its operation.
 ///
-/// *Cost*: O(1), without an allocation. A wait for a fork that another thread took runs forks of the same outermost `join`,
-/// and nothing else. After that the thread sleeps, and another thread takes its place. So a body must not hold a lock during a
-/// `join` when another body of the same outermost `join` takes that lock.
+/// *Cost*: O(1), without an allocation. A wait for a fork that another thread took runs forks of the same outermost
+/// `join`, and nothing else. After that the thread sleeps, and another thread takes its place. So a body must not hold
+/// a lock during a `join` when another body of the same outermost `join` takes that lock.
 ///
-/// Traps when the pool has been shut down. The design follows Blumofe and Leiserson, "Scheduling multithreaded computations by
-/// work stealing" (1999), Wagner and Calder, "Leapfrogging" (1993), and Faxén, "Wool" (2008).
+/// Traps when the pool has been shut down. The design follows Blumofe and Leiserson, "Scheduling multithreaded
+/// computations by work stealing" (1999), Wagner and Calder, "Leapfrogging" (1993), and Faxén, "Wool" (2008).
 ///
 /// - Parameters:
 ///   - first: runs on the calling thread.
@@ -45,7 +46,7 @@ public func join<First, Second: Sendable, Failure: Error>(
   return (joined.first, joined.second)
 }
 
-/// Runs two bodies that return nothing. Everything else is as for the other `join`.
+/// Runs two bodies that return nothing.
 ///
 /// (A function of its own, so that the call has no result that a closure around the call could take for its own.)
 @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
@@ -56,8 +57,7 @@ public func join<Failure: Error>(
   let _: Joined<Void, Void> = try forkAndJoin(first, second)
 }
 
-/// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away. Everything else is as for the other
-/// `join`.
+/// Runs two bodies, of which `second` makes a value that is not `Sendable`, and gives it away.
 @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
 @inlinable @inline(__always)
 @discardableResult
@@ -68,7 +68,7 @@ public func join<First, Second, Failure: Error>(
   return (joined.first, joined.second)
 }
 
-/// Runs two bodies whose results cannot be copied. Everything else is as for the other `join`.
+/// Runs two bodies whose results cannot be copied.
 /// - Returns: the two results, which the caller takes out of the value.
 @available(*, noasync, message: "blocks the thread; call it in the body of `await backend.run { … }`")
 @inlinable @inline(__always)
@@ -119,8 +119,8 @@ enum ForkOutcome<Value: ~Copyable, Failure: Error>: ~Copyable {
   }
 }
 
-/// Adds a fork to the list of the calling thread. The definition is in C (`CPlatformForks.c`): Swift has no way to keep a
-/// closure that does not escape, and a C function gets such a closure as two words.
+/// Adds a fork to the list of the calling thread. The definition is in C (`CPlatformForks.c`): Swift has no way to keep
+/// a closure that does not escape, and a C function gets such a closure as two words.
 /// - Returns: nil when the thread has no list in this operation, or when the list is full.
 @_silgen_name("cplatform_fork_push")
 @usableFromInline
@@ -136,9 +136,9 @@ func forkAndJoin<First: ~Copyable, Second: ~Copyable, Failure: Error>(
   }
 }
 
-/// - Parameter body: runs `second` into `outcome`. The closure lies on the stack, and a thief calls it. So every path on
-///   which a thief may have it uses it once more at its end: right behind the last use the compiler releases what the closure
-///   captured, and may use its place on the stack for something else.
+/// - Parameter body: runs `second` into `outcome`. The closure lies on the stack, and a thief calls it. So every path
+///   on which a thief may have it uses it once more at its end: right behind the last use the compiler releases what
+///   the closure captured, and may use its place on the stack for something else.
 @inlinable @inline(__always)
 func forkAndJoin<First: ~Copyable, Second: ~Copyable, Failure: Error>(
   _ body: () -> Void, _ outcome: UnsafeMutablePointer<ForkOutcome<Second, Failure>>,

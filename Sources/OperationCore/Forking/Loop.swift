@@ -46,8 +46,8 @@ struct LoopState: ~Copyable {
   }
 }
 
-/// What loops and sorts measure their bodies with: ticks of the processor. On a driven backend nothing asks a clock, so that two
-/// runs of a seed do the same: there each chunk takes a microsecond, and a loop has the same chunk throughout.
+/// What loops and sorts measure their bodies with: ticks of the processor. On a driven backend nothing asks a clock, so
+/// that two runs of a seed do the same: there each chunk takes a microsecond, and a loop has the same chunk throughout.
 enum LoopTime {
   case ticks
   case steps
@@ -63,14 +63,15 @@ enum LoopTime {
   /// The time behind a chunk that began at `time`.
   func now(after time: UInt64) -> UInt64 { self == .ticks ? cplatform_ticks() : time &+ LoopPace.short }
 
-  /// The first chunk of a thread, in a loop with this number of indices. Where steps count, up to 256 indices have a look behind each, and
-  /// may each be a fork.
+  /// The first chunk of a thread, in a loop with this number of indices. Where steps count, up to 256 indices have a
+  /// look behind each, and may each be a fork.
   func firstChunk(of count: Int) -> Int {
     self == .ticks ? 1 : 1 << (Int.bitWidth - ((count - 1) / 256).leadingZeroBitCount)
   }
 }
 
-/// What a thread has measured of a loop since it took a piece: how many indices it runs between two looks at its list of forks.
+/// What a thread has measured of a loop since it took a piece: how many indices it runs between two looks at its list
+/// of forks.
 struct LoopPace {
   private(set) var chunk = 1
   private var ticks: UInt64 = 0
@@ -119,8 +120,9 @@ struct LoopPace {
     }
   }
 
-  /// Whether all that is left becomes forks before the next body runs, whatever others want: that body may be a long one, and wait for
-  /// any other. Nobody knows before the first chunk, and behind a long body the next one is taken to be long.
+  /// Whether all that is left becomes forks before the next body runs, whatever others want: that body may be a long
+  /// one, and wait for any other. Nobody knows before the first chunk, and behind a long body the next one is taken to
+  /// be long.
   var divides: Bool { mayDivide && (indices == 0 || chunk == 1 && ticks > Self.long) }
 
   /// Whether a fork pays for this number of indices.
@@ -160,10 +162,11 @@ typealias LoopChunk = (_ lower: Int, _ upper: Int, _ memory: UnsafeMutableRawPoi
 
 /// Runs all indices below `count`, in chunks, on the calling thread and on those of the backend that help.
 /// - Parameters:
-///   - memory: what `run` gets. A closure that captures nothing but the user's function, where that one captures nothing either, is
-///     a constant, and the compiler makes the user's function a part of the closure's loop. So all else that `run` needs comes in
-///     this way.
-///   - undo: when the loop fails, called for each range whose indices have run: from several threads, once for each index.
+///   - memory: what `run` gets. A closure that captures nothing but the user's function, where that one captures
+///     nothing either, is a constant, and the compiler makes the user's function a part of the closure's loop. So all
+///     else that `run` needs comes in this way.
+///   - undo: when the loop fails, called for each range whose indices have run: from several threads, once for each
+///     index.
 ///   - run: runs a range, or returns the failure of its first index that fails. The chunk has undone itself then.
 /// - Returns: the error of the lowest index that failed.
 @usableFromInline
@@ -187,7 +190,8 @@ func runLoop(
   return failure?.error
 }
 
-/// Runs the indices from `lower` up to `upper`, as a thread takes them that may have run other indices of the loop before.
+/// Runs the indices from `lower` up to `upper`, as a thread takes them that may have run other indices of the loop
+/// before.
 /// - Parameter pace: of the thread that made the piece.
 /// - Returns: whether all have run. If not, some index has failed, and what this piece ran has been undone.
 private func runPiece(

@@ -29,7 +29,8 @@ final class SpawnCore: Sendable {
     /// The error of the child that was spawned first among those that threw.
     var error: (any Error)?
 
-    /// Takes out the children that are to be dropped. They are released without the lock: what they captured is a user's.
+    /// Takes out the children that are to be dropped. They are released without the lock: what they captured is a
+    /// user's.
     mutating func drop(from number: Int) -> [Child] {
       firstDropped = min(firstDropped, number)
       // They wait in the order of their numbers. O(dropped).
@@ -42,9 +43,9 @@ final class SpawnCore: Sendable {
   private let locked = Locked(State())
   /// Changes when the owner has something to look at.
   private let news = Atomic<UInt32>(0)
-  /// The backend whose threads help; nil when there is no memory for a list of forks: then nobody helps. The queue of the operation
-  /// holds the backend until the scope has ended, or else the caller of `Backend.run` does. So the home is used only
-  /// while children wait or run.
+  /// The backend whose threads help; nil when there is no memory for a list of forks: then nobody helps. The queue of
+  /// the operation holds the backend until the scope has ended, or else the caller of `Backend.run` does. So the home
+  /// is used only while children wait or run.
   private var home: Unmanaged<ForkHome>? { task.home }
   private let task: ForkList.Task
   private let launch: Launch
@@ -97,8 +98,8 @@ final class SpawnCore: Sendable {
     if number >= locked.state.firstDropped { return locked.unlock() }
     locked.state.waiting.append(Child(number: number, body: body, values: bound))
     let job = takeNeedOfJob()
-    // Until it has used the backend the thread counts as one that runs a child: it may be none of the scope's, and the child may
-    // end meanwhile.
+    // Until it has used the backend the thread counts as one that runs a child: it may be none of the scope's, and the
+    // child may end meanwhile.
     let usesBackend = job != nil || DrivenBackends.exist
     if usesBackend { locked.state.running += 1 }
     tellOwnerAndUnlock()
@@ -108,8 +109,8 @@ final class SpawnCore: Sendable {
     childEnded()
   }
 
-  /// Whether the backend is to get one more job; counts the job. While children wait, the backend has at least one. Called with
-  /// the lock.
+  /// Whether the backend is to get one more job; counts the job. While children wait, the backend has at least one.
+  /// Called with the lock.
   /// - Returns: how often the level had changed when the job was counted; nil when the backend has enough.
   private func takeNeedOfJob() -> Int? {
     guard let home, !locked.state.waiting.isEmpty,
@@ -131,8 +132,8 @@ final class SpawnCore: Sendable {
   /// Called with the lock, for a job that was counted when the level had changed this number of times.
   private func jobIsGone(_ levels: Int) { if levels == locked.state.levels { locked.state.jobs -= 1 } }
 
-  /// The level of an operation has changed. The jobs of the level before stay where they are, and count no longer. Called with the lock
-  /// of the owner's list: the owner is held up before it ends the scope.
+  /// The level of an operation has changed. The jobs of the level before stay where they are, and count no longer.
+  /// Called with the lock of the owner's list: the owner is held up before it ends the scope.
   func levelChanged(of operation: UInt) {
     guard LaunchFrame.operation(at: launch.frame) == operation,
       home?._withUnsafeGuaranteedRef({ $0.host }) != nil

@@ -14,11 +14,11 @@
 ///
 /// `withForkScope(_:)` makes a scope, and returns when all children have ended. Children may spawn further children.
 ///
-/// *Shape*: threads of the pool take children, the newest first. So the children that wait stay few while children spawn. The thread
-/// that waits runs children as well, and nothing else.
+/// *Shape*: threads of the pool take children, the newest first. So the children that wait stay few while children
+/// spawn. The thread that waits runs children as well, and nothing else.
 ///
-/// *Cost*: children escape, so each costs an allocation for its closure, a lock for a moment, and a job of the pool now and then.
-/// `join(_:_:)` and the loops cost none of these. They are better wherever the number of pieces is known.
+/// *Cost*: children escape, so each costs an allocation for its closure, a lock for a moment, and a job of the pool now
+/// and then. `join(_:_:)` and the loops cost none of these. They are better wherever the number of pieces is known.
 public struct SpawnScope<Failure: Error>: Sendable {
   let core: SpawnCore
 
@@ -54,8 +54,8 @@ public struct SpawnScope<Failure: Error>: Sendable {
 /// print(count)
 /// ```
 ///
-/// The body runs on the calling thread. Threads of the pool take children at once: those of the present operation's backend, or
-/// else of the default one. `withForkScope(throwing:_:)` takes a body and children that throw.
+/// The body runs on the calling thread. Threads of the pool take children at once: those of the present operation's
+/// backend, or else of the default one. `withForkScope(throwing:_:)` takes a body and children that throw.
 ///
 /// *Cost*: O(number of children), with an allocation for the scope and one or two for each child.
 ///
@@ -79,10 +79,9 @@ public func withForkScope<Result>(_ body: (SpawnScope<Never>) -> Result) -> Resu
 /// } catch { print(error) }
 /// ```
 ///
-/// When the body throws, children that have not begun are dropped, and the body's error is thrown. Otherwise the error that is thrown
-/// is that of the child that was spawned first among those that threw. Either way all that has begun has ended.
-///
-/// Everything else is as for `withForkScope(_:)`.
+/// When the body throws, children that have not begun are dropped, and the body's error is thrown. Otherwise the error
+/// that is thrown is that of the child that was spawned first among those that threw. Either way all that has begun has
+/// ended.
 ///
 /// - Parameters:
 ///   - failure: the type of the errors that the body and the children throw.

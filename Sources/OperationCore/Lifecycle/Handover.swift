@@ -170,8 +170,8 @@ struct Handover: ~Copyable {
 // MARK: - Pending on a thread
 
 extension Handover {
-  /// Asks a subclass something. What is here stays here meanwhile, to be ordered together with the answer. A wait inside
-  /// `question` hands it over.
+  /// Asks a subclass something. What is here stays here meanwhile, to be ordered together with the answer. A wait
+  /// inside `question` hands it over.
   mutating func asking(_ question: () -> Bool) -> Bool {
     // At most one handover is pending: an outer one is carried out before user code runs inside of user code.
     Self.carryOutPending()

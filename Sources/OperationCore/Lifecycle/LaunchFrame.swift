@@ -14,8 +14,8 @@ struct LaunchFrame {
   let home: UInt32
   /// The launch took the operation's entry, and has to give the operation's `linked` flag back.
   let ownsLink: Bool
-  /// The frame around this one. For a fork, the frame in which the fork was made: it lies on another thread's stack, where
-  /// it stays until the fork has ended.
+  /// The frame around this one. For a fork, the frame in which the fork was made: it lies on another thread's stack,
+  /// where it stays until the fork has ended.
   let previous: UnsafeMutablePointer<LaunchFrame>?
   let depth: Int
   var isFork = false
@@ -58,7 +58,8 @@ struct LaunchFrame {
     return 0
   }
 
-  /// Whether the code that runs here is the operation's, and not that of another task which runs in a part of the operation's body.
+  /// Whether the code that runs here is the operation's, and not that of another task which runs in a part of the
+  /// operation's body.
   /// - Parameter inFork: whether a fork lies between: a fork of a body has no task where another thread runs the fork.
   func isOfThisTask(inFork: Bool) -> Bool {
     !isPart || inFork

@@ -2,8 +2,9 @@ import CPlatform
 import Primitives
 import Synchronization
 
-/// The looks at posted properties that a queue's operations wait for. Who asks the queue what it holds waits a little for the looks
-/// that were requested before: so the operation is gone for the thread that has posted its finish, as on Foundation.
+/// The looks at posted properties that a queue's operations wait for. A caller that asks the queue for its operations
+/// waits a little for the looks that were requested before: so the operation is gone for the thread that has posted its
+/// finish, as on Foundation.
 struct PendingLooks: ~Copyable, Sendable {
   private let requested = Atomic<UInt>(0)
   private let begun = Atomic<UInt>(0)
@@ -20,8 +21,8 @@ struct PendingLooks: ~Copyable, Sendable {
   borrowing func begin() { begun.wrappingAdd(1, ordering: .sequentiallyConsistent) }
   borrowing func end() { ended.wrappingAdd(1, ordering: .sequentiallyConsistent) }
 
-  /// Returns when as many looks have ended as had been requested at the call. Returns early when a look takes more than ten
-  /// milliseconds: the caller may hold the lock that the property takes.
+  /// Returns when as many looks have ended as had been requested at the call. Returns early when a look takes more than
+  /// ten milliseconds: the caller may hold the lock that the property takes.
   @inline(__always)
   borrowing func settle() {
     let requested = requested.load(ordering: .relaxed)

@@ -44,8 +44,8 @@ struct StateWord: Equatable, Sendable {
   static let finished: UInt64 = 1 << 7
   /// A thread sleeps on this word, or is about to.
   static let hasWaiters: UInt64 = 1 << 8
-  /// Some operation lists this operation as a dependency, or a task waits, or did: an edge may stand in this operation's
-  /// stack of dependents.
+  /// Some operation lists this operation as a dependency, or a task waits, or did: an edge may stand in this
+  /// operation's stack of dependents.
   static let hasDependents: UInt64 = 1 << 9
   /// The operation's start and finish go through its queue's controller. The controller takes the flag back, under its
   /// lock, when nothing needs the controller any more and the operation has not started.

@@ -4,8 +4,8 @@ import CPlatform
 ///
 /// There is one list, because a wait that leaves out a line may wait for what its own thread holds back, for ever.
 enum ThreadDebts {
-  /// Called in front of every wait: for an operation, a queue, a fork, a scope, or the blocks of an operation. May run code of users,
-  /// such as an overridden `cancel()`.
+  /// Called in front of every wait: for an operation, a queue, a fork, a scope, or the blocks of an operation. May run
+  /// code of users, such as an overridden `cancel()`.
   static func pay() {
     // Operations that the thread was handing over when it asked a subclass something.
     Handover.carryOutPending()
@@ -15,7 +15,7 @@ enum ThreadDebts {
     TaskSlot.close()
     // Forks that only their maker sees.
     if let forks = cplatform_forks_here() { ForkList.of(forks).showAll() }
-    // References to queues (`OwedReferences`) are no part of the list: a thread in a body owes them to the body's own queue alone, and that
-    // queue is alive for as long as the body runs.
+    // References to queues (`OwedReferences`) are no part of the list: a thread in a body owes them to the body's own
+    // queue alone, and that queue is alive for as long as the body runs.
   }
 }

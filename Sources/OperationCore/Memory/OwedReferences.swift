@@ -5,8 +5,8 @@ import CPlatform
 /// Every operation holds its queue. If each operation's reference were given back at once, all workers and the adding
 /// thread would write one cache line, the queue's reference count, for every operation. A worker therefore notes what
 /// it owes, and gives it back for up to 64 operations together: before the worker begins anything that is not of the
-/// same queue, or before it sleeps. Not when it runs out of jobs: of two pools that hand single jobs to each other, each
-/// would write the count that the other one is about to write.
+/// same queue, or before it sleeps. Not when it runs out of jobs: of two pools that hand single jobs to each other,
+/// each would write the count that the other one is about to write.
 package enum OwedReferences {
   private static let limit: UInt32 = 64
 

@@ -2,7 +2,7 @@ import CPlatform
 import Primitives
 import Synchronization
 
-/// Finished block operations, kept to be used again: `Lifecycle/README.md` says when.
+/// Finished block operations, kept to be used again: `README.md` here says when.
 ///
 /// Only an operation that nobody can know any more is kept. Whoever gives the operation here has its one reference,
 /// and no weak or unowned reference exists: the object's reference counts are those of a new object. The operation's

@@ -8,10 +8,11 @@ extension Operation: OperationObserving {}
 extension OperationObserving where Self: Operation {
   /// Calls `changeHandler` once for each change of the property, in the order of the changes, with the value that the
   /// change made. The thread that changes the property calls the handler, outside of all locks of this library. If
-  /// another thread is telling the handler of an earlier change, that thread tells this change too. A property that a subclass computes changes when the subclass says so. The handler is called in
-  /// `didChangeValue` (with option `.prior` also in `willChangeValue`), on the posting thread, in the order of
-  /// posting, each change once. So if a subclass posts under a lock of its own, the handler is called under that
-  /// lock. The property is then read only with option `.new` or `.old`.
+  /// another thread is telling the handler of an earlier change, that thread tells this change too. A property that a
+  /// subclass computes changes when the subclass says so. The handler is called in `didChangeValue` (with option
+  /// `.prior` also in `willChangeValue`), on the posting thread, in the order of posting, each change once. So if a
+  /// subclass posts under a lock of its own, the handler is called under that lock. The property is then read only with
+  /// option `.new` or `.old`.
   ///
   /// Observable are `isCancelled`, `isAsynchronous`, `isConcurrent`, `isExecuting`, `isFinished`, `isReady`,
   /// `dependencies`, `queuePriority` and `completionBlock`; another key path traps. An operation that nobody observes
@@ -89,8 +90,8 @@ extension Operation {
 
 extension Operation {
   /// Reports a change of a property of the state that the base class has made, unless observers know of the change.
-  /// Another thread may have reported the change, when it had to report a later one. The value of a property that a class
-  /// computes is read when an observer is told.
+  /// Another thread may have reported the change, when it had to report a later one. The value of a property that a
+  /// class computes is read when an observer is told.
   final func notify(_ key: ObservableKey, _ value: Bool) {
     let reads = overrides(key)
     report { list in
@@ -202,8 +203,8 @@ extension Operation {
     askInNoQueue()
   }
 
-  /// Reports the readiness as the dependencies have it, if that has changed. A class's own condition may not hold yet: the class
-  /// may wait for the dependencies before it begins to find out.
+  /// Reports the readiness as the dependencies have it, if that has changed. A class's own condition may not hold yet:
+  /// the class may wait for the dependencies before it begins to find out.
   final func reportReadinessInNoQueue() {
     let reads = overridesIsReady
     let observers: [Observer] = lock.withLock {

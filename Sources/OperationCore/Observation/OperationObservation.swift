@@ -47,9 +47,9 @@ struct ObservedValue<Value> {
 /// One registered handler, its types erased.
 ///
 /// A change is told in two steps. Under the lock that guards the change, `enqueue` puts the change and its value into
-/// the observer's inbox: so the inbox has the order of the changes. Without a lock, `deliver` calls the handler for what
-/// is in the inbox. One thread at a time does that, so a handler is told of one change after the other. A thread that
-/// finds another one at it leaves its change to that thread: it would else have to wait for a user's code.
+/// the observer's inbox: so the inbox has the order of the changes. Without a lock, `deliver` calls the handler for
+/// what is in the inbox. One thread at a time does that, so a handler is told of one change after the other. A thread
+/// that finds another one at it leaves its change to that thread: it would else have to wait for a user's code.
 ///
 /// Sendable: `active`, `inbox` and `isTelling` are touched under `lock`, `last` under a lock of its own, `position`
 /// under the lock of the list that the observer is in. The handler is called without any of these locks.
@@ -237,8 +237,8 @@ struct ObserverList {
   /// Keys that the subclass posts: the base class does not report them as well.
   private var ownPosts: Set<ObservableKey> = []
   private static let stateKeys: [ObservableKey] = [.isExecuting, .isFinished, .isReady]
-  /// What the base class's properties are, as far as observers know. A change that another thread has reported on behalf
-  /// of its maker is not reported again.
+  /// What the base class's properties are, as far as observers know. A change that another thread has reported on
+  /// behalf of its maker is not reported again.
   private(set) var state: [ObservableKey: Bool] = [:]
 
   mutating func add(_ observer: Observer, for key: ObservableKey) { slots.add(observer, for: key) }
@@ -249,7 +249,8 @@ struct ObserverList {
   func isOwnPost(_ key: ObservableKey) -> Bool { ownPosts.contains(key) }
 
   /// The operation gets its first observer.
-  /// - Parameter word: the state before the flag `observed`. A thread that changes the state later sees the flag, and reports.
+  /// - Parameter word: the state before the flag `observed`. A thread that changes the state later sees the flag, and
+  ///   reports.
   mutating func begin(_ word: StateWord) {
     state = [
       .isCancelled: word.has(StateWord.cancelled), .isExecuting: word.isExecuting,

@@ -82,8 +82,8 @@ extension OperationQueue {
     _ = observers.enqueue(key) { reads ? nil : value(of: key) }
   }
 
-  /// Called before a change of the list of operations: numbers are taken and slots filled, or slots emptied. No code of a
-  /// user's runs until `endChange`.
+  /// Called before a change of the list of operations: numbers are taken and slots filled, or slots emptied. No code of
+  /// a user's runs until `endChange`.
   /// - Returns: whether the queue is observed: the change is made under `changes`, and noted.
   @inline(__always)
   final func beginChange() -> Bool {

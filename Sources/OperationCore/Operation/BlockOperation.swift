@@ -17,8 +17,8 @@ import Synchronization
 /// `BlockOperation(block:)` takes the memory of an operation that has ended, and allocates where there is none. The
 /// closure has an allocation of its own where it captures something.
 open class BlockOperation: Operation, @unchecked Sendable {
-  // Sendable: `firstBlock` is written by the thread that makes the operation. Later `firstBlock` is touched by the one thread that starts the
-  // operation, or by others under `lock` as `areBlocksHere` says.
+  // Sendable: `firstBlock` is written by the thread that makes the operation. Later `firstBlock` is touched by the one
+  // thread that starts the operation, or by others under `lock` as `areBlocksHere` says.
 
   private final var firstBlock: FirstBlock?
 

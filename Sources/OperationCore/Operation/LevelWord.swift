@@ -1,7 +1,7 @@
 /// Everything about an operation's urgency in one word: the level in force (bits 0-2), the priority that the user set
 /// (bits 3-5; bit 6 says whether a priority was set), the operation's quality of service (bits 8-10) and its queue's
-/// (bits 12-14), and the floor, the highest level of a task that waits for the operation (bits 16-18; bit 19 says that what the
-/// operation waits for was not raised with it).
+/// (bits 12-14), and the floor, the highest level of a task that waits for the operation (bits 16-18; bit 19 says that
+/// what the operation waits for was not raised with it).
 struct LevelWord: Equatable, Sendable {
   var bits: UInt32
 

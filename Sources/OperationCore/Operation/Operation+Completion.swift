@@ -1,7 +1,7 @@
 import Primitives
 import Synchronization
 
-// The completion block: set until the epilogue takes it, then run once and released. `Lifecycle/README.md` has the
+// The completion block: set until the epilogue takes it, then run once and released. `README.md` here has the
 // protocol.
 
 extension Operation {
@@ -21,8 +21,8 @@ extension Operation {
     place.initialize(to: consume block)
     let word = UInt(bitPattern: place) | ExtrasMark.completionAlone
     guard replaceExtras(0, with: word) else { return replaceCompletion(ExtrasMark.takeCompletion(word)) }
-    // The finish is a change of the same word. If the finish has not come, it will look for the block. If the finish has
-    // come, the block goes unrun, unless somebody has taken it. Another block may stand there: that one stays.
+    // The finish is a change of the same word. If the finish has not come, it will look for the block. If the finish
+    // has come, the block goes unrun, unless somebody has taken it. Another block may stand there: that one stays.
     if raise(StateWord.hasEpilogue).has(StateWord.finished), replaceExtras(word, with: 0) {
       _ = ExtrasMark.takeCompletion(word)
     }
@@ -36,8 +36,8 @@ extension Operation {
     lock.lock()
     guard !block.isNone || extrasIfAny != nil else { return lock.unlock() }
     swap(&extrasPlace.pointee.completionBlock, &block)
-    // The finish is a change of the same word. If the finish has not come, it will look for the block; if the finish has
-    // come, nobody will.
+    // The finish is a change of the same word. If the finish has not come, it will look for the block; if the finish
+    // has come, nobody will.
     if raise(StateWord.hasEpilogue).has(StateWord.finished) { swap(&extrasPlace.pointee.completionBlock, &block) }
     let observers =
       stateNow.has(StateWord.observed)

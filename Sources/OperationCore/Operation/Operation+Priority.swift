@@ -35,8 +35,8 @@ extension Operation {
 
   /// Raises the floor, and so the level in force, for a task that waits for the operation.
   /// - Parameter goesOn: whether the caller then raises what the operation waits for.
-  /// - Returns: false when there is nothing behind the operation that is to be raised: the floor was as high before, and the thread
-  ///   that raised it went on.
+  /// - Returns: false when there is nothing behind the operation that is to be raised: the floor was as high before,
+  ///   and the thread that raised it went on.
   final func raiseFloor(to level: Int, goesOn: Bool) -> Bool {
     let old = updateLevel { $0.with(floor: level, goesOn: goesOn) }
     guard old.floor < level else { return goesOn && old.floorIsAlone }

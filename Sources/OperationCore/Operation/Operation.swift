@@ -116,11 +116,11 @@ open class Operation: JobObject, @unchecked Sendable {
   ///
   /// In a queue, an operation that waits for dependencies waits no longer and is finished without `main()`. A running
   /// operation is expected to look at `isCancelled`. `cancel()` never runs the operation's code on the calling
-  /// thread, except the `onCancel` handlers in the body of a `TaskOperation`: these run as in `Task.cancel()`, so the caller must not
-  /// hold a lock that they take.
+  /// thread, except the `onCancel` handlers in the body of a `TaskOperation`: these run as in `Task.cancel()`, so the
+  /// caller must not hold a lock that they take.
   ///
-  /// An override calls `super.cancel()`, and then stops the work. `cancel()` may be called several times, and before the
-  /// start.
+  /// An override calls `super.cancel()`, and then stops the work. `cancel()` may be called several times, and before
+  /// the start.
   open func cancel() { markCancelled() }
 
   /// Whether the operation was cancelled before it finished.
@@ -139,7 +139,8 @@ open class Operation: JobObject, @unchecked Sendable {
   /// dependency counts only once it has finished.
   ///
   /// An override returns `super.isReady && condition` and posts `didChangeValue(forKey: "isReady")` when its condition
-  /// may have changed. Observers are told of the dependencies by the library, also when the condition does not hold then.
+  /// may have changed. Observers are told of the dependencies by the library, also when the condition does not hold
+  /// then.
   open var isReady: Bool { readyNow }
 
   /// Whether `start()` may return before the operation has finished; false unless overridden.
@@ -184,8 +185,8 @@ open class Operation: JobObject, @unchecked Sendable {
   ///
   /// Inside an operation the wait never takes a worker out of service: another thread takes the calling thread's place.
   /// Where no other thread would, the calling thread runs the target, or what the target waits for. That is so at the
-  /// limit of threads, when the system refuses a thread, and on a dispatch queue of yours. The awaited operation is at least
-  /// as urgent as the waiting operation. Traps when an operation calls the method on itself.
+  /// limit of threads, when the system refuses a thread, and on a dispatch queue of yours. The awaited operation is at
+  /// least as urgent as the waiting operation. Traps when an operation calls the method on itself.
   @available(*, noasync, message: "blocks the thread; use await finished()")
   open func waitUntilFinished() { waitHere() }
 

@@ -17,15 +17,15 @@ struct OperationExtras {
   var readinessWatches: [UInt: OperationObservation?] = [:]
 }
 
-/// Low bits of `Operation.extrasWord`, beside the address. Each but `completionAlone` is set under `lock` and never taken
-/// back: a start that does not see one takes no lock for what it stands for.
+/// Low bits of `Operation.extrasWord`, beside the address. Each but `completionAlone` is set under `lock` and never
+/// taken back: a start that does not see one takes no lock for what it stands for.
 enum ExtrasMark {
   static let threadPriority: UInt = 1
   /// Somebody looked at the blocks of a `BlockOperation`, or added one.
   static let blocks: UInt = 2
   /// The word points to the `CompletionBlock` and to no side object. This mark alone is set and
   /// taken back without the lock, and has no other mark beside it. The thread that takes the mark back owns the block:
-  /// `Lifecycle/README.md` says which threads do.
+  /// `README.md` here says which threads do.
   static let completionAlone: UInt = 4
   static let all: UInt = 15
 

@@ -11,8 +11,8 @@ struct Arrivals: ~Copyable {
   private struct Words: ~Copyable {
     /// Top of a stack of operations, each by its link, the newest first.
     let stack = Atomic<UInt>(0)
-    /// An operation of this level or a lower one needs no visit of its own. -1: every operation does. Seldom written, and
-    /// read by whoever has just written `stack`: so both lie on one cache line.
+    /// An operation of this level or a lower one needs no visit of its own. -1: every operation does. Seldom written,
+    /// and read by whoever has just written `stack`: so both lie on one cache line.
     let quietLevel = Atomic<Int>(-1)
   }
 

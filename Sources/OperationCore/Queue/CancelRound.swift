@@ -6,8 +6,8 @@ import Primitives
 /// An operation whose class does not override `cancel()` is cancelled by the library, at the instant at which
 /// `Registry.cancelledBefore` is raised. An operation whose class does has to be asked: only its own `cancel()` says
 /// whether the operation is cancelled, and may want to do something before the flag is set. Until that method has
-/// called `super`, or has returned, the operation is *held*: it neither runs nor is skipped. A hold is one count more in
-/// the operation's word, as a dependency that is added late has: `Lifecycle/README.md`, *Cancelling everything*.
+/// called `super`, or has returned, the operation is *held*: it neither runs nor is skipped. A hold is one count more
+/// in the operation's word, as a dependency that is added late has: `README.md` here, *Cancelling everything*.
 ///
 /// A `cancel()` may wait for its own operation, or for another one that is held. So a wait gives the hold of the
 /// operation back whose `cancel()` waits, and calls `cancel()` of the others first.
@@ -32,8 +32,8 @@ final class CancelRound {
     }
   }
 
-  /// What changes during a round. A `cancel()` that waits goes on with the round, so the thread reads and writes here within a
-  /// call that does so too.
+  /// What changes during a round. A `cancel()` that waits goes on with the round, so the thread reads and writes here
+  /// within a call that does so too.
   private struct Progress {
     /// The first entry whose operation has not been cancelled.
     var next = 0

@@ -53,8 +53,8 @@ extension OperationQueue {
     tellOfList(isNoted: isNoted)
   }
 
-  /// Adds an operation that only the calling thread knows, with its dependencies. Where nobody may see a step, the edges
-  /// are linked before the queue lists the operation, and no lock is taken.
+  /// Adds an operation that only the calling thread knows, with its dependencies. Where nobody may see a step, the
+  /// edges are linked before the queue lists the operation, and no lock is taken.
   @usableFromInline
   final func addNew(_ operation: BlockOperation) {
     guard type(of: self) == OperationQueue.self, !cplatform_is_tracing(), let counts = operation.linkWhileNew() else {

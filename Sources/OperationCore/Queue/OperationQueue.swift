@@ -45,8 +45,8 @@ open class OperationQueue: @unchecked Sendable {
   /// Under `lock`.
   var extras = QueueExtras()
 
-  /// A queue on the default backend, the shared work-stealing pool. Inside `withDeterministicOperations` the queue is on
-  /// the deterministic backend.
+  /// A queue on the default backend, the shared work-stealing pool. Inside `withDeterministicOperations` the queue is
+  /// on the deterministic backend.
   public init() {
     boxWord = Atomic(UInt(bitPattern: Unmanaged.passRetained(DrivenBackends.boxOrDefault).toOpaque()))
     QueueDump.remember(self)
@@ -66,7 +66,8 @@ open class OperationQueue: @unchecked Sendable {
     set(name, limit)
   }
 
-  /// A queue on a backend, as the other initialiser makes it, for the short names: `OperationQueue(backend: .threadPool)`.
+  /// A queue on a backend, as the other initialiser makes it, for the short names:
+  /// `OperationQueue(backend: .threadPool)`.
   @_disfavoredOverload
   public convenience init(
     backend: some Backend, name: String? = nil,
@@ -162,8 +163,8 @@ open class OperationQueue: @unchecked Sendable {
     addBarrier(BlockOperation(block: barrier))
   }
 
-  /// Adds an operation that runs alone, as the block of `addBarrierBlock(_:)` does. That function and `barrier(_:)` call this one,
-  /// so a subclass that overrides it sees every barrier.
+  /// Adds an operation that runs alone, as the block of `addBarrierBlock(_:)` does. That function and `barrier(_:)`
+  /// call this one, so a subclass that overrides it sees every barrier.
   ///
   /// Traps as `addOperation(_:)` does.
   open func addBarrier(_ op: Operation) { listBarrier(op) }
@@ -176,8 +177,8 @@ open class OperationQueue: @unchecked Sendable {
 
   /// The unfinished operations in the order of adding: a snapshot. O(pending).
   ///
-  /// An operation whose class has posted `isFinished` is not there any more: the call waits until the queue has looked at such
-  /// posts, unless a class's property takes longer than ten milliseconds.
+  /// An operation whose class has posted `isFinished` is not there any more: the call waits until the queue has looked
+  /// at such posts, unless a class's property takes longer than ten milliseconds.
   open var operations: [Operation] {
     looks.settle()
     return snapshot()
@@ -264,8 +265,9 @@ extension OperationQueue {
   /// Lowering stops no running operation. A barrier, which runs alone, is not held up by these limits. O(1), and
   /// O(pending) when the change ends or begins a state without limit.
   ///
-  /// An operation that a task awaits has at least the task's priority, which is medium in most programs: then a limit below
-  /// `normal` does not hold the operation. Where tasks await everything, set the limit below `high`, and give `high` to what must not wait.
+  /// An operation that a task awaits has at least the task's priority, which is medium in most programs: then a limit
+  /// below `normal` does not hold the operation. Where tasks await everything, set the limit below `high`, and give
+  /// `high` to what must not wait.
   ///
   /// Of two threads that set limits at the same time, the last one's value holds, as a whole. Traps when a limit is
   /// negative, and when there is one below `veryLow`.

@@ -10,9 +10,10 @@
 /// Here six operations run at a time, and at most three of them have a priority below `normal`. So three places are
 /// left for urgent work, however much other work waits.
 ///
-/// The priority that counts is the one in force: the operation's `queuePriority`, or what its quality of service, or its
-/// queue's, stands for. The priority counts as it is now, also while the operation runs. An operation that was raised while it
-/// waited below a limit keeps its memory after its finish, until the queue has a place below that limit again.
+/// The priority that counts is the one in force: the operation's `queuePriority`, or what its quality of service, or
+/// its queue's, stands for. The priority counts as it is now, also while the operation runs. An operation that was
+/// raised while it waited below a limit keeps its memory after its finish, until the queue has a place below that limit
+/// again.
 public struct PriorityLimits: Sendable, Hashable {
   private var veryLow: Int?
   private var low: Int?

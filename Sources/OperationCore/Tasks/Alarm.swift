@@ -1,17 +1,17 @@
 import Primitives
 import Synchronization
 
-/// Calls a closure when a clock shows an instant. What ends a computation must not queue behind computations, so no thread of a
-/// backend, of Swift's or of Dispatch's has to be free for that.
+/// Calls a closure when a clock shows an instant. What ends a computation must not queue behind computations, so no
+/// thread of a backend, of Swift's or of Dispatch's has to be free for that.
 ///
 /// | clock | who calls |
 /// |---|---|
 /// | `ContinuousClock`, `SuspendingClock` | a thread of the library's (`AlarmThread`), started with the first alarm |
 /// | that of a driven backend (`AlarmingClock`) | the backend, in the order of its seed |
-/// | any other | that thread, in a task that sleeps on the clock; on a driven backend a task of that backend, whose clock it may be |
+/// | any other | that thread, in a task that sleeps on the clock; on a driven backend a task of that backend |
 package final class Alarm: @unchecked Sendable {
-  // Sendable: `action` and `task` are touched under the lock, `retract` is written before the alarm is known, and `entry` is
-  // touched under the lock of the thread.
+  // Sendable: `action` and `task` are touched under the lock, `retract` is written before the alarm is known, and
+  // `entry` is touched under the lock of the thread.
 
   private let lock = FutexLock()
   /// Nil when it was called, and when it never will be.
@@ -76,8 +76,8 @@ package final class Alarm: @unchecked Sendable {
     AlarmThread.shared.remove(self)
   }
 
-  /// Sleeps as `Clock.sleep(until:tolerance:)` does. On the clocks of the system the end of the sleep waits for no thread but the one that
-  /// the task goes on on.
+  /// Sleeps as `Clock.sleep(until:tolerance:)` does. On the clocks of the system the end of the sleep waits for no
+  /// thread but the one that the task goes on on.
   package nonisolated(nonsending) static func sleep<C: Clock>(
     until instant: C.Instant, on clock: C, tolerance: C.Duration?
   ) async throws {

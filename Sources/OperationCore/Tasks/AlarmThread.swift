@@ -8,8 +8,8 @@ final class AlarmThread: TaskExecutor, @unchecked Sendable {
 
   static let shared = AlarmThread()
 
-  /// The kernel's time-outs do not count while the system is suspended, and `ContinuousClock` does: the thread looks at that clock
-  /// as often as this.
+  /// The kernel's time-outs do not count while the system is suspended, and `ContinuousClock` does: the thread looks at
+  /// that clock as often as this.
   private static let longestSleep: Int64 = 60_000_000_000
 
   private let lock = FutexLock()
@@ -105,7 +105,8 @@ final class AlarmThread: TaskExecutor, @unchecked Sendable {
   }
 }
 
-/// Alarms by their time: a binary heap in which each alarm knows its place, so that one that is cancelled goes in O(log n).
+/// Alarms by their time: a binary heap in which each alarm knows its place, so that one that is cancelled goes in O(log
+/// n).
 struct AlarmHeap {
   /// What an alarm knows of its place. Belongs to the heap.
   struct Entry {

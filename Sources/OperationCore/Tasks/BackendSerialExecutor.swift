@@ -16,24 +16,24 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The actor holds the executor, because Swift's runtime does not. An `unownedExecutor` that makes an executor on each call is wrong:
+/// The actor holds the executor, because Swift's runtime does not. An `unownedExecutor` that makes an executor on each
+/// call is wrong:
 /// ```swift
 /// import Operations
 ///
 /// actor Wrong {
 ///   nonisolated var unownedExecutor: UnownedSerialExecutor {
-///     // The executor is freed before the actor's first job comes. The next call would have another executor: two calls of the
-///     // actor would run at the same time.
+///     // The executor is freed before the actor's first job comes. The next call would have another executor: two
+///     // calls of the actor would run at the same time.
 ///     StealingBackend.shared.serialExecutor().asUnownedSerialExecutor()
 ///   }
 /// }
 /// ```
 /// Such a program hangs or crashes.
 ///
-/// Actors that share one executor never run at the same time, and a call from one to another is made in place. (Where the task
-/// prefers a task executor, the runtime hands each call over to this executor anew.) The
-/// executor holds the backend. Handing over a job allocates nothing once memory for it has been
-/// used before. O(1).
+/// Actors that share one executor never run at the same time, and a call from one to another is made in place. (Where
+/// the task prefers a task executor, the runtime hands each call over to this executor anew.) The executor holds the
+/// backend. Handing over a job allocates nothing once memory for it has been used before. O(1).
 ///
 /// A job that comes after the backend's `shutdown()` traps, as any other job does.
 public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {

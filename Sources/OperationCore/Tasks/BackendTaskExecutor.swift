@@ -9,14 +9,14 @@
 /// }
 /// ```
 ///
-/// A task with this preference runs on the backend's threads, and so do its child tasks and the actors without an executor
-/// of their own that it calls. Handing over a job of a task allocates nothing once memory for it has been used before. A
-/// job has the level of its task's priority, as `qualityOfService` chooses one: user-interactive very high, high and
-/// user-initiated high, medium normal, low and utility low, background very low. The runtime does not tell an executor that
-/// the priority of a job rose that waits already.
+/// A task with this preference runs on the backend's threads, and so do its child tasks and the actors without an
+/// executor of their own that it calls. Handing over a job of a task allocates nothing once memory for it has been used
+/// before. A job has the level of its task's priority, as `qualityOfService` chooses one: user-interactive very high,
+/// high and user-initiated high, medium normal, low and utility low, background very low. The runtime does not tell an
+/// executor that the priority of a job rose that waits already.
 ///
-/// The executor holds the backend. A job that comes after the backend's `shutdown()` traps, as any other job does: `shutdown()` waits for
-/// operations, and knows nothing of a task that is suspended.
+/// The executor holds the backend. A job that comes after the backend's `shutdown()` traps, as any other job does:
+/// `shutdown()` waits for operations, and knows nothing of a task that is suspended.
 public final class BackendTaskExecutor: TaskExecutor {
   private let backend: any Backend
   let home: UInt
@@ -51,8 +51,8 @@ extension Backend {
 }
 
 extension Operation.QueuePriority {
-  /// The priority of a task, as `qualityOfService` chooses one: user-interactive very high, user-initiated high, utility low, background
-  /// very low.
+  /// The priority of a task, as `qualityOfService` chooses one: user-interactive very high, user-initiated high,
+  /// utility low, background very low.
   init(of taskPriority: UInt8) {
     // The raw values of background, utility and user-initiated. Their names are calls into the runtime.
     switch taskPriority {

@@ -3,7 +3,8 @@ import Synchronization
 
 /// A body would wait for itself, directly or through others, and would never finish.
 public struct CircularWait: Error, Hashable, CustomStringConvertible {
-  /// Class, address and name of each operation: the one whose body waits, what it waits for, and so on, back to the first one.
+  /// Class, address and name of each operation: the one whose body waits, what it waits for, and so on, back to the
+  /// first one.
   public let operations: [String]
 
   package init(operations: [String]) { self.operations = operations }
@@ -24,7 +25,8 @@ package struct AwaitMark {
   static func begin(_ awaited: Operation) throws(CircularWait) -> AwaitMark? {
     guard let run = TaskRun.current, let waiting = run.operationNow else { return nil }
     run.begins(waiting, awaiting: awaited)
-    // Each of two that begin at the same time raises the other's flag, and then reads its own: one of the two sees the circle.
+    // Each of two that begin at the same time raises the other's flag, and then reads its own: one of the two sees the
+    // circle.
     awaited.raise(StateWord.hasDependents)
     if let circle = WaitSearch.circle(of: waiting, isMember: waiting.isMember, waitingFor: [awaited]) {
       run.ends(awaiting: awaited)
@@ -38,7 +40,8 @@ package struct AwaitMark {
 
 extension Operation {
   /// The calling task is about to wait, in a way of its own, for something that the end of this operation brings.
-  /// - Returns: nil where the task is not of the body of an operation. The caller ends the mark when the wait has ended.
+  /// - Returns: nil where the task is not of the body of an operation. The caller ends the mark when the wait has
+  ///   ended.
   package final func beginAwait() throws(CircularWait) -> AwaitMark? { try AwaitMark.begin(self) }
 
   /// This operation, whose body is asynchronous, finishes behind all operations of `members`.
@@ -50,13 +53,15 @@ extension Operation {
 
 /// Looks whether a wait leads back to the operation whose body waits.
 ///
-/// An operation that has not started waits for its dependencies, for what barriers put before it, and for a place. One whose
-/// asynchronous body runs waits for what the body and its child tasks await, and for the members of its group. One that waits for
-/// any of several waits for the first one who makes room: a place of a limit leads back only if each place does.
+/// An operation that has not started waits for its dependencies, for what barriers put before it, and for a place. One
+/// whose asynchronous body runs waits for what the body and its child tasks await, and for the members of its group.
+/// One that waits for any of several waits for the first one who makes room: a place of a limit leads back only if each
+/// place does.
 struct WaitSearch {
   private enum Answer {
     case leadsBack
-    /// The operation is being looked at already. Alone that is another circle, of which the waiting operation is no part.
+    /// The operation is being looked at already. Alone that is another circle, of which the waiting operation is no
+    /// part.
     case isOpen
     case ends
   }
@@ -211,7 +216,8 @@ extension Operation {
 }
 
 extension LaunchFrame {
-  /// Traps when the wait of a thread leads back to the operation that the thread runs. In a part the thread may run another task.
+  /// Traps when the wait of a thread leads back to the operation that the thread runs. In a part the thread may run
+  /// another task.
   static func checkWait(in frame: UnsafeMutablePointer<LaunchFrame>, for awaited: Operation) {
     let (word, queue) = (frame.pointee.operation, frame.pointee.queue)
     guard word != 0, frame.pointee.isOfThisTask(inFork: false) else { return }

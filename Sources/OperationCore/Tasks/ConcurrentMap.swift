@@ -2,8 +2,8 @@ import Synchronization
 
 /// Adds an asynchronous map on a queue.
 extension Sequence where Element: Sendable {
-  /// Returns what an asynchronous function returns for each element, in the order of the elements. Each call is an operation of
-  /// the queue: so the queue's limit says how many calls run at a time.
+  /// Returns what an asynchronous function returns for each element, in the order of the elements. Each call is an
+  /// operation of the queue: so the queue's limit says how many calls run at a time.
   ///
   /// ```swift
   /// import Operations
@@ -17,23 +17,24 @@ extension Sequence where Element: Sendable {
   /// ```
   ///
   /// Other operations of the queue, and other calls, share its places. Its priorities, its suspension and
-  /// `cancelAllOperations()` hold for the calls as for all operations. The calls are at least as urgent as the waiting task.
+  /// `cancelAllOperations()` hold for the calls as for all operations. The calls are at least as urgent as the waiting
+  /// task.
   ///
-  /// *Errors*: the first error, by time, cancels all other calls, and is thrown when all have ended. A call that was cancelled
-  /// counts as one that threw `CancellationError`, whether it has begun or not.
+  /// *Errors*: the first error, by time, cancels all other calls, and is thrown when all have ended. A call that was
+  /// cancelled counts as one that threw `CancellationError`, whether it has begun or not.
   ///
-  /// *Cancelling*: when the waiting task is cancelled, all calls are cancelled. `CancellationError` is thrown when all have ended. So no
-  /// call outlives this one.
+  /// *Cancelling*: when the waiting task is cancelled, all calls are cancelled. `CancellationError` is thrown when all
+  /// have ended. So no call outlives this one.
   ///
-  /// *Cost*: what `addTask` costs for each element. Without a `limit` all operations exist at once. With a limit the next one is made
-  /// when a call has returned.
+  /// *Cost*: what `addTask` costs for each element. Without a `limit` all operations exist at once. With a limit the
+  /// next one is made when a call has returned.
   ///
   /// In an operation of the same queue that operation holds one of the places. Traps when the limit is less than 1.
   ///
   /// - Parameters:
   ///   - queue: has the operations.
-  ///   - limit: of the calls of this map, how many may be in the queue at a time; nil for all. For long sequences, and where others
-  ///     that add to the queue shall not wait behind all elements.
+  ///   - limit: of the calls of this map, how many may be in the queue at a time; nil for all. For long sequences, and
+  ///     where others that add to the queue shall not wait behind all elements.
   ///   - priority: as `Operation.queuePriority` of the operations; nil leaves it to the qualities of service.
   ///   - transform: called with each element, as a task on the queue's backend.
   /// - Returns: the results, in the order of the elements.
@@ -51,8 +52,8 @@ extension Sequence where Element: Sendable {
 
 /// One call of `concurrentMap(in:limit:priority:_:)`. `Tasks/README.md` has the protocol.
 private final class MapRun<Element: Sendable, Value: Sendable>: @unchecked Sendable {
-  // Sendable: the slots are atomics. A slot owns a reference to its operation from the store on. The waiting task alone takes the
-  // reference out, under the lock of `failure`, and who reads a slot reads it under that lock.
+  // Sendable: the slots are atomics. A slot owns a reference to its operation from the store on. The waiting task alone
+  // takes the reference out, under the lock of `failure`, and who reads a slot reads it under that lock.
   typealias Call = TaskOperation<Value, any Error>
 
   private let elements: [Element]

@@ -1,15 +1,15 @@
 import Primitives
 import Synchronization
 
-// A waiting task or operation lends its urgency: the awaited operation, and what stands before it, are raised to the priority
-// of the waiting task or operation.
+// A waiting task or operation lends its urgency: the awaited operation, and what stands before it, are raised to the
+// priority of the waiting task or operation.
 
 extension Operation {
   /// Raises this operation to the priority of who waits for it, and with it every unfinished operation that it
   /// depends on, and those that a barrier puts before it. O(operations raised and their dependencies).
   ///
-  /// The level rises, and `queuePriority` stays what the user has set. An operation that was raised to that level before is
-  /// not visited again.
+  /// The level rises, and `queuePriority` stays what the user has set. An operation that was raised to that level
+  /// before is not visited again.
   final func escalate(to priority: TaskPriority) {
     escalate(toLevel: QueuePriority(of: priority.rawValue).level)
   }
@@ -22,7 +22,8 @@ extension Operation {
   /// - Parameter order: what is known of queues with barriers: looking at one costs O(its pending operations), once.
   fileprivate final func escalate(toLevel level: Int, _ order: inout BarrierOrder) {
     guard LessUrgent.mayExist(than: level) else {
-      // Nothing is less urgent. The operation itself may be made so later, and so may what it waits for: the next wait looks.
+      // Nothing is less urgent. The operation itself may be made so later, and so may what it waits for: the next wait
+      // looks.
       if levelNow.floor < level { _ = raiseFloor(to: level, goesOn: false) }
       return
     }
@@ -43,7 +44,8 @@ extension Operation {
     }
   }
 
-  /// A dependency was added: a task that waits for this operation now waits for the dependency, too. Called without locks.
+  /// A dependency was added: a task that waits for this operation now waits for the dependency, too. Called without
+  /// locks.
   @inline(__always)
   final func lendFloor(to dependency: Operation) {
     let floor = levelNow.floor
@@ -55,8 +57,8 @@ extension Operation {
     if !stateNow.has(StateWord.started) { dependency.escalate(toLevel: floor) }
   }
 
-  /// The operation was added to a queue with limits or barriers, and somebody may have waited for it before: what barriers put
-  /// before it is raised. Called without locks.
+  /// The operation was added to a queue with limits or barriers, and somebody may have waited for it before: what
+  /// barriers put before it is raised. Called without locks.
   @inline(__always)
   final func lendFloorToPredecessors() {
     let floor = levelNow.floor
@@ -71,7 +73,8 @@ extension Operation {
     escalate(predecessors, toLevel: floor, &order)
   }
 
-  /// The priority that decides now: what the user has set or a quality of service stands for, or that of a task that waits.
+  /// The priority that decides now: what the user has set or a quality of service stands for, or that of a task that
+  /// waits.
   package final var priorityInForce: QueuePriority { QueuePriority(level: level) }
 }
 
@@ -88,8 +91,8 @@ extension OperationQueue {
   }
 }
 
-/// Whether an operation of this process has ever been less urgent than `normal`. Until then a task of medium priority that
-/// waits has nothing to raise.
+/// Whether an operation of this process has ever been less urgent than `normal`. Until then a task of medium priority
+/// that waits has nothing to raise.
 enum LessUrgent {
   private static let noted = Atomic<Bool>(false)
 

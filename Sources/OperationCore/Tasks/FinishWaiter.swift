@@ -1,11 +1,11 @@
 import Primitives
 import Synchronization
 
-/// A task that waits for an operation's finish, as an edge in the operation's stack of dependents. `Tasks/README.md` has
-/// the protocol.
+/// A task that waits for an operation's finish, as an edge in the operation's stack of dependents. `Tasks/README.md`
+/// has the protocol.
 ///
-/// Sendable: `continuation` is written before `state` says that a task waits, and read by the one thread that takes that
-/// state away.
+/// Sendable: `continuation` is written before `state` says that a task waits, and read by the one thread that takes
+/// that state away.
 final class FinishWaiter: @unchecked Sendable {
   private enum State {
     /// The task has not suspended yet.

@@ -1,10 +1,11 @@
 import CPlatform
 
-/// Steps that lead to steps of the same kind: raising a body raises what the body awaits, and cancelling does likewise. The
-/// runtime makes each step inside of the one before. A step that comes too deep waits until the outermost one returns, so that a
-/// chain of any length fits into a thread's stack.
+/// Steps that lead to steps of the same kind: raising a body raises what the body awaits, and cancelling does likewise.
+/// The runtime makes each step inside of the one before. A step that comes too deep waits until the outermost one
+/// returns, so that a chain of any length fits into a thread's stack.
 ///
-/// The outermost call returns when all steps have been made. It lies on the stack of the thread, and no other thread knows it.
+/// The outermost call returns when all steps have been made. It lies on the stack of the thread, and no other thread
+/// knows it.
 package struct LongChain {
   /// How many steps lie inside of each other. One step of the runtime takes about a kilobyte of the stack.
   private static let deepest = 32

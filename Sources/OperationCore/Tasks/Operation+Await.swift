@@ -5,8 +5,8 @@ import Synchronization
 // Tasks wait for operations. No thread waits.
 
 extension Operation {
-  /// Waits until the operation has finished, as `waitUntilFinished()` does. The task is suspended meanwhile, and no thread is
-  /// blocked.
+  /// Waits until the operation has finished, as `waitUntilFinished()` does. The task is suspended meanwhile, and no
+  /// thread is blocked.
   ///
   /// ```swift
   /// import Operations
@@ -21,16 +21,16 @@ extension Operation {
   /// Cancelling the waiting task ends the wait at once. A wait that ended early keeps 64 bytes until the operation
   /// finishes. An operation that is never added or started never finishes.
   ///
-  /// While the task waits, the operation is at least as urgent as the task, and so is every operation that this one waits
-  /// for; also when the task's priority rises later. O(1), and O(operations raised) when there are less urgent ones.
-  /// `queuePriority` stays what it is. A dependency that is added later is raised, too. One whose own `queuePriority` is set to a lower
-  /// one during the wait may sink.
+  /// While the task waits, the operation is at least as urgent as the task, and so is every operation that this one
+  /// waits for; also when the task's priority rises later. O(1), and O(operations raised) when there are less urgent
+  /// ones. `queuePriority` stays what it is. A dependency that is added later is raised, too. One whose own
+  /// `queuePriority` is set to a lower one during the wait may sink.
   ///
-  /// Traps in the body of the operation and in child tasks of the body, and where the wait leads back to the operation whose
-  /// body waits: `value` throws a ``CircularWait`` there.
+  /// Traps in the body of the operation and in child tasks of the body, and where the wait leads back to the operation
+  /// whose body waits: `value` throws a ``CircularWait`` there.
   ///
-  /// - Parameter cancelling: whether cancelling the waiting task cancels the operation, too. Other tasks may wait for the
-  ///   operation, so the default is that it does not.
+  /// - Parameter cancelling: whether cancelling the waiting task cancels the operation, too. Other tasks may wait for
+  ///   the operation, so the default is that it does not.
   /// - Returns: whether the operation has finished. If not, the waiting task was cancelled.
   @discardableResult
   public nonisolated(nonsending) final func finished(cancelling: Bool = false) async -> Bool {
@@ -90,8 +90,8 @@ extension Operation {
 }
 
 extension OperationQueue {
-  /// Waits until the queue has no operation, as `waitUntilAllOperationsAreFinished()` does. The task is suspended meanwhile,
-  /// and no thread is blocked.
+  /// Waits until the queue has no operation, as `waitUntilAllOperationsAreFinished()` does. The task is suspended
+  /// meanwhile, and no thread is blocked.
   ///
   /// ```swift
   /// import Operations
@@ -103,11 +103,12 @@ extension OperationQueue {
   /// }
   /// ```
   ///
-  /// Cancelling the waiting task ends the wait at once. Traps in an operation of the same queue, and where the wait leads back to
-  /// the operation whose body waits, as in a member of a group of the queue. The queue's operations are at
-  /// least as urgent as the task, as with `finished(cancelling:)`.
+  /// Cancelling the waiting task ends the wait at once. Traps in an operation of the same queue, and where the wait
+  /// leads back to the operation whose body waits, as in a member of a group of the queue. The queue's operations are
+  /// at least as urgent as the task, as with `finished(cancelling:)`.
   ///
-  /// - Returns: whether the queue had no operation at an instant during the call. If not, the waiting task was cancelled.
+  /// - Returns: whether the queue had no operation at an instant during the call. If not, the waiting task was
+  ///   cancelled.
   @discardableResult
   public nonisolated(nonsending) final func drained() async -> Bool {
     if TaskRun.currentOperation?.owner === self {

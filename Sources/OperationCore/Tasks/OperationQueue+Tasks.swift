@@ -14,8 +14,8 @@ extension OperationQueue {
   /// }
   /// ```
   ///
-  /// The name is that of `TaskGroup.addTask`. An `addOperation` with an asynchronous closure would be another function than the
-  /// one with a synchronous closure, and a missing `await` in the closure would choose between them.
+  /// The name is that of `TaskGroup.addTask`. An `addOperation` with an asynchronous closure would be another function
+  /// than the one with a synchronous closure, and a missing `await` in the closure would choose between them.
   ///
   /// Traps as `addOperation(_:)` does. O(dependencies).
   ///
@@ -40,8 +40,8 @@ extension OperationQueue {
     return operation
   }
 
-  /// Runs an asynchronous body when everything that was added before has finished, and before anything that is added later
-  /// starts, as `addBarrierBlock(_:)` does. Returns what the body returned. The task is suspended meanwhile.
+  /// Runs an asynchronous body when everything that was added before has finished, and before anything that is added
+  /// later starts, as `addBarrierBlock(_:)` does. Returns what the body returned. The task is suspended meanwhile.
   ///
   /// ```swift
   /// import Operations
@@ -51,9 +51,9 @@ extension OperationQueue {
   /// }
   /// ```
   ///
-  /// Throws what the body threw. Cancelling the waiting task cancels the body, because nobody else knows it, and the call throws
-  /// `CancellationError` at once. Traps in an operation of the same queue. Throws a ``CircularWait`` where the wait leads back to the
-  /// operation whose body waits.
+  /// Throws what the body threw. Cancelling the waiting task cancels the body, because nobody else knows it, and the
+  /// call throws `CancellationError` at once. Traps in an operation of the same queue. Throws a ``CircularWait`` where
+  /// the wait leads back to the operation whose body waits.
   ///
   /// - Parameter body: runs as a task on the queue's backend.
   public nonisolated(nonsending) final func barrier<Success: Sendable, Failure: Error>(

@@ -44,8 +44,8 @@ public struct OperationUpdates<Element: Sendable>: AsyncSequence, Sendable {
       changes: changes.makeAsyncIterator(), tokens: observe { continuation.yield() }, reader: reader)
   }
 
-  /// Waits for one value after the other. The task that waits reads the values: the thread that makes a change may hold a lock
-  /// that reading a property takes.
+  /// Waits for one value after the other. The task that waits reads the values: the thread that makes a change may hold
+  /// a lock that reading a property takes.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate var changes: AsyncStream<Void>.Iterator
     /// The observation lasts as long as the iterator.
@@ -87,9 +87,9 @@ public enum OperationState: Int, Sendable, CaseIterable, Comparable {
 }
 
 extension Operation {
-  /// The operation's present state, and each later one, for `for await`. The loop ends behind `finished`. Each state comes at
-  /// most once. A state that the operation has left before anybody could look is left out: an operation that is
-  /// cancelled before its start goes from waiting or ready to finished.
+  /// The operation's present state, and each later one, for `for await`. The loop ends behind `finished`. Each state
+  /// comes at most once. A state that the operation has left before anybody could look is left out: an operation that
+  /// is cancelled before its start goes from waiting or ready to finished.
   ///
   /// The loop holds the operation. O(1) for each change.
   public final var states: OperationUpdates<OperationState> {
@@ -128,9 +128,9 @@ extension OperationProgress {
     }
   }
 
-  /// The present progress, and what it has become after each change of the queue, for `for await`. While nobody takes them,
-  /// changes become one: the loop gets the newest. The loop
-  /// has no end of its own, since more operations may come: leave it, or cancel its task.
+  /// The present progress, and what it has become after each change of the queue, for `for await`. While nobody takes
+  /// them, changes become one: the loop gets the newest. The loop has no end of its own, since more operations may
+  /// come: leave it, or cancel its task.
   ///
   /// ```swift
   /// import Operations

@@ -1,11 +1,12 @@
 import Primitives
 
-/// The queues to which the attempts of a retry have added operations with asynchronous bodies, and whether `cancelAllOperations`
-/// was called there since.
+/// The queues to which the attempts of a retry have added operations with asynchronous bodies, and whether
+/// `cancelAllOperations` was called there since.
 ///
-/// An attempt adds its operation anew each time. So between two attempts, and at the beginning of one, a queue knows nothing of
-/// the retry that it should cancel. `cancelAllOperations` first counts itself, and then takes its list. An operation first takes its
-/// number, and then reads the count. So an operation that is not on the list sees the call here.
+/// An attempt adds its operation anew each time. So between two attempts, and at the beginning of one, a queue knows
+/// nothing of the retry that it should cancel. `cancelAllOperations` first counts itself, and then takes its list. An
+/// operation first takes its number, and then reads the count. So an operation that is not on the list sees the call
+/// here.
 package final class RetryScope: @unchecked Sendable {
   // Sendable: touched under the lock.
 

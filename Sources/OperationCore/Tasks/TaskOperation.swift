@@ -15,26 +15,28 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The operation holds its place under `maxConcurrentOperationCount` until the body has returned. The body runs as a task on
-/// the queue's backend, and goes on there after each suspension. No thread is blocked while the body is suspended. The task
-/// has the task-local values of where the operation was added (or started, by hand), and a priority as `queuePriority` or
-/// `qualityOfService` was then. `OperationQueue.current` is the queue in all of the body, and in its child tasks.
+/// The operation holds its place under `maxConcurrentOperationCount` until the body has returned. The body runs as a
+/// task on the queue's backend, and goes on there after each suspension. No thread is blocked while the body is
+/// suspended. The task has the task-local values of where the operation was added (or started, by hand), and a priority
+/// as `queuePriority` or `qualityOfService` was then. `OperationQueue.current` is the queue in all of the body, and in
+/// its child tasks.
 ///
-/// `cancel()` cancels the task: `Task.isCancelled` is true at once. An operation that is cancelled before its start never
-/// runs its body.
+/// `cancel()` cancels the task: `Task.isCancelled` is true at once. An operation that is cancelled before its start
+/// never runs its body.
 ///
-/// Everything else is as for every operation: dependencies, barriers, suspension, the completion block, and `observe`. It is
-/// an asynchronous operation, so a thread that waits for it never runs it.
+/// Dependencies, barriers, suspension, the completion block and `observe` do what they do for every operation. The
+/// operation is asynchronous, so a thread that waits for it never runs it.
 public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, @unchecked Sendable {
-  // Sendable: `run` never changes and guards its own state, `began` is an atomic, and `outcome` is written by the body's task
-  // before the finish, and read after it.
+  // Sendable: `run` never changes and guards its own state, `began` is an atomic, and `outcome` is written by the
+  // body's task before the finish, and read after it.
 
   /// The body and its task.
   @usableFromInline let run: TaskRun
   private let began = Atomic<UInt64>(0)
   @usableFromInline var outcome: Result<Success, Failure>?
 
-  // What knows the types is inlinable: so the caller's module has it for its own types, and nobody looks for their metadata.
+  // What knows the types is inlinable: so the caller's module has it for its own types, and nobody looks for their
+  // metadata.
 
   /// - Parameters:
   ///   - name: as `Operation.name`.
@@ -80,9 +82,9 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
 
   /// Waits for the operation and returns what the body returned. The task is suspended meanwhile.
   ///
-  /// Throws what the body threw. Throws `CancellationError` when the operation was cancelled before its start, and at once
-  /// when the waiting task is cancelled; the operation then goes on. Throws a ``CircularWait`` where the wait leads back to the
-  /// operation whose body waits, through operations, groups and places of limits.
+  /// Throws what the body threw. Throws `CancellationError` when the operation was cancelled before its start, and at
+  /// once when the waiting task is cancelled; the operation then goes on. Throws a ``CircularWait`` where the wait
+  /// leads back to the operation whose body waits, through operations, groups and places of limits.
   @inlinable public nonisolated(nonsending) var value: Success {
     get async throws { try await value(cancelling: false) }
   }

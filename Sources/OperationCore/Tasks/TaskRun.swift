@@ -2,17 +2,18 @@ import Primitives
 
 /// The task of a `TaskOperation`, and the executor of that task. `README.md` here has the protocol.
 ///
-/// Not generic, unlike the operation: code of this module that is generic asks the runtime for the metadata of each generic type, and
-/// that was a third of what an operation cost.
+/// Not generic, unlike the operation: code of this module that is generic asks the runtime for the metadata of each
+/// generic type, and that was a third of what an operation cost.
 @usableFromInline
 final class TaskRun: TaskExecutor, @unchecked Sendable {
-  // Sendable: everything is touched under the lock, except that the jobs of the task read `home` and `backend`, which are
-  // written before the task is made.
+  // Sendable: everything is touched under the lock, except that the jobs of the task read `home` and `backend`, which
+  // are written before the task is made.
 
   /// Runs the user's body, and keeps in the operation what it returned.
   @usableFromInline typealias Body = @Sendable (Operation) async -> Void
 
-  /// A structure around the closure: alone it would be wrapped into another one, and back, on each way through a generic function.
+  /// A structure around the closure: alone it would be wrapped into another one, and back, on each way through a
+  /// generic function.
   private struct StoredBody {
     let run: Body
   }
@@ -54,8 +55,8 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
   @usableFromInline
   init(_ body: @escaping Body) { self.body = StoredBody(run: body) }
 
-  /// Makes the task, which takes the task-local values of here. Its first job is kept. No effect when the task is there, or
-  /// was abandoned.
+  /// Makes the task, which takes the task-local values of here. Its first job is kept. No effect when the task is
+  /// there, or was abandoned.
   func makeTask(on backend: any Backend, priority: TaskPriority) {
     let isWanted = lock.withLock {
       guard self.backend == nil, body != nil else { return false }
@@ -70,7 +71,8 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
 
   // Both run handlers of what the body awaits, which do the same to that: so the steps are those of a chain.
 
-  /// Cancels the task, if it is there. The thread that makes the task looks afterwards whether the operation is cancelled.
+  /// Cancels the task, if it is there. The thread that makes the task looks afterwards whether the operation is
+  /// cancelled.
   func cancel() {
     if let task = lock.withLock({ task }) { LongChain.step { task.cancel() } }
   }
@@ -80,8 +82,9 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
     if let task = lock.withLock({ task }) { LongChain.step { task.escalatePriority(to: priority) } }
   }
 
-  // Whose code runs is asked of the task, and not of the thread: a thread that runs a job of an actor for one task may go on with
-  // another task, inside of the same job. A body's task and its child tasks prefer the run as their executor.
+  // Whose code runs is asked of the task, and not of the thread: a thread that runs a job of an actor for one task may
+  // go on with another task, inside of the same job. A body's task and its child tasks prefer the run as their
+  // executor.
 
   /// Whether the calling task is the body's, or a child of it.
   var isCurrent: Bool {
@@ -107,7 +110,8 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
 
   /// The body of `waiting` begins to await an operation.
   func begins(_ waiting: Operation, awaiting other: Operation) {
-    // A queue with a limit counts its bodies that wait: while they are fewer than its places, one of the places comes free.
+    // A queue with a limit counts its bodies that wait: while they are fewer than its places, one of the places comes
+    // free.
     let counts = waiting.stateNow.has(StateWord.tracked) ? waiting.owner : nil
     lock.withLock {
       if awaited == nil { awaited = other } else { makeMore().others.append(other) }

@@ -1,7 +1,7 @@
 import CPlatform
 
-/// The job that a thread runs next when the job of a task ends that the thread runs now. `README.md` here says which jobs go
-/// there.
+/// The job that a thread runs next when the job of a task ends that the thread runs now. `README.md` here says which
+/// jobs go there.
 ///
 /// A slot lies on the stack of the thread that runs the job. No other thread knows it.
 struct TaskSlot {
@@ -11,8 +11,8 @@ struct TaskSlot {
   private let home: UInt
   private var next: UInt = 0
 
-  /// Runs a job of Swift's runtime on this thread, with a slot. Nothing else may be in `body`: code behind the task's end
-  /// would come before the slot's job.
+  /// Runs a job of Swift's runtime on this thread, with a slot. Nothing else may be in `body`: code behind the task's
+  /// end would come before the slot's job.
   /// - Parameter runner: from whose backend the job came.
   /// - Returns: the word of the job that the thread runs next, or 0.
   @inline(__always)
@@ -35,8 +35,8 @@ struct TaskSlot {
     cplatform_set_task_slot(outer)
   }
 
-  /// Takes a job of a task that is handed over, when the task that ran here until now has been suspended or has ended, so
-  /// that nothing but the end of the present job comes first.
+  /// Takes a job of a task that is handed over, when the task that ran here until now has been suspended or has ended,
+  /// so that nothing but the end of the present job comes first.
   /// - Parameter home: the backend that the job is for.
   /// - Returns: false when the job must go to the backend.
   @inline(__always)

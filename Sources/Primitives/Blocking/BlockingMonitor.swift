@@ -36,8 +36,8 @@ package final class BlockingMonitor: Sendable {
     ///   - blocked: threads that are marked or in `whileBlocked`. Without one, a pool whose threads all sleep for want
     ///     of a job has just got a job: nothing blocks.
     ///   - isNeeded: whether jobs are queued.
-    ///   - undecided: how many of the active threads may be about to block. If all of them may, nothing is decided: the next
-    ///     look knows.
+    ///   - undecided: how many of the active threads may be about to block. If all of them may, nothing is decided: the
+    ///     next look knows.
     package mutating func look(active: Int, blocked: Int, isNeeded: Bool, workerCount: Int, undecided: Int) {
       if isNeeded, active > 0, undecided >= active { return }
       streak = isNeeded && active == 0 && blocked > 0 ? min(streak + 1, 12) : 0
@@ -45,19 +45,21 @@ package final class BlockingMonitor: Sendable {
     }
   }
 
-  /// For how long looks must have seen a thread asleep in one job before the thread counts as blocked, in nanoseconds. Pure.
+  /// For how long looks must have seen a thread asleep in one job before the thread counts as blocked, in nanoseconds.
+  /// Pure.
   ///
-  /// As many threads as the pool has workers count after a millisecond. When more sleep, the threads that took their places
-  /// sleep as well. That is so when bodies really block, and it is so when all threads sleep in one lock whose
-  /// holder waits for a CPU, or in one that is passed on from thread to thread. More threads would then only make the lock's queue
-  /// longer. So the time is longer where the pool's threads go on ending jobs, and where no CPU is free for another thread.
+  /// As many threads as the pool has workers count after a millisecond. When more sleep, the threads that took their
+  /// places sleep as well. That is so when bodies really block, and it is so when all threads sleep in one lock whose
+  /// holder waits for a CPU, or in one that is passed on from thread to thread. More threads would then only make the
+  /// lock's queue longer. So the time is longer where the pool's threads go on ending jobs, and where no CPU is free
+  /// for another thread.
   /// - Parameter blocked: threads that are marked or in `whileBlocked`.
   package static func patience(blocked: Int, workerCount: Int, mayBePassing: Bool) -> UInt64 {
     UInt64(blocked >= workerCount && mayBePassing ? longestInterval : firstInterval)
   }
 
-  /// What one look saw of the pool's threads. `observe` comes before the look takes the pool's lock, then `decide`, and `settle`
-  /// under the lock, for the same threads in the same order.
+  /// What one look saw of the pool's threads. `observe` comes before the look takes the pool's lock, then `decide`, and
+  /// `settle` under the lock, for the same threads in the same order.
   package struct Survey {
     private let now: UInt64
     private let recheck: Bool

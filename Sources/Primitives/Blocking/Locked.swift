@@ -15,8 +15,8 @@ package struct Locked<State: ~Copyable>: ~Copyable, @unchecked Sendable {
   // Sendable: the pointers never change, and the state behind `pointer` is touched under `mutex`.
 
   #if SANITIZE_THREAD
-    // The sanitizer takes a change of the state for a change of this structure's first byte. So nobody may read that byte. A
-    // structure that holds an atomic is never read as a whole.
+    // The sanitizer takes a change of the state for a change of this structure's first byte. So nobody may read that
+    // byte. A structure that holds an atomic is never read as a whole.
     private let firstByte = Atomic<UInt>(0)
   #endif
   @usableFromInline let mutex: UnsafeMutablePointer<FutexLock>

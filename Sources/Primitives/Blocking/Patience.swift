@@ -2,8 +2,8 @@
 ///
 /// Two pools that hand jobs to each other wait some 100 nanoseconds for each other while both look, and 50 microseconds
 /// once both sleep: each waker sleeps again by the time the woken thread answers. One long search ends that state.
-/// Elsewhere a long search only uses up the CPU. So a long search must earn the next one: when it found nothing, or when
-/// the thread soon had to wait as long again, long searches become half as frequent.
+/// Elsewhere a long search only uses up the CPU. So a long search must earn the next one: when it found nothing, or
+/// when the thread soon had to wait as long again, long searches become half as frequent.
 package struct Patience: Sendable {
   /// A long search has helped when this many searches after it were short.
   package static let shortSearchesThatHelp = 16

@@ -41,9 +41,9 @@ package enum Spin {
   private static let firstSleep: Int64 = 20_000
   private static let longestSleep: Int64 = 1_000_000
 
-  /// Waits a little between two looks at something that another thread is about to change: by giving the processor away,
-  /// and after some rounds by sleeping. Giving the processor away is not enough under a real-time policy: the kernel
-  /// gives it to threads of the same or a higher priority only, and the other thread may have a lower one.
+  /// Waits a little between two looks at something that another thread is about to change: by giving the processor
+  /// away, and after some rounds by sleeping. Giving the processor away is not enough under a real-time policy: the
+  /// kernel gives it to threads of the same or a higher priority only, and the other thread may have a lower one.
   /// - Parameter round: how many looks in a row have found no change. The call counts.
   package static func untilNextLook(_ round: inout Int) {
     if round < yields { cplatform_yield() } else { sleep(doublings: round - yields) }

@@ -17,8 +17,8 @@ package struct WatchedThread: ~Copyable, Sendable {
   @usableFromInline let marked = Atomic<Bool>(false)
   /// The thread is inside `whileBlocked`. Only the thread writes this flag.
   private let announced = Atomic<Bool>(false)
-  /// Only the monitor writes these two: the jobs begun at its last look, and when it first saw that number; 0 before the
-  /// first look.
+  /// Only the monitor writes these two: the jobs begun at its last look, and when it first saw that number; 0 before
+  /// the first look.
   private let seenJobs = Atomic<Int>(0)
   private let seenSince = Atomic<UInt64>(0)
   /// The thread's CPU time at the last look that the system did not answer, and when a look first saw that time. Only
@@ -26,8 +26,9 @@ package struct WatchedThread: ~Copyable, Sendable {
   private let cpuTime = Atomic<UInt64>(0)
   private let stillSince = Atomic<UInt64>(0)
 
-  /// For how long a thread that the system hides must have used no CPU time to count as asleep, in nanoseconds. A thread
-  /// that waits for a CPU uses none either: shorter, and a busy machine would make blocked bodies out of such threads.
+  /// For how long a thread that the system hides must have used no CPU time to count as asleep, in nanoseconds. A
+  /// thread that waits for a CPU uses none either: shorter, and a busy machine would make blocked bodies out of such
+  /// threads.
   package static let stillness: UInt64 = 10_000_000
 
   package init() {}
@@ -79,8 +80,8 @@ package struct WatchedThread: ~Copyable, Sendable {
     /// The thread is not in a job, or is counted as blocked already.
     case uncounted
     case computing
-    /// The thread is not marked, and sleeps in the kernel. The time says for how long looks have seen the thread in the same
-    /// job, in nanoseconds.
+    /// The thread is not marked, and sleeps in the kernel. The time says for how long looks have seen the thread in the
+    /// same job, in nanoseconds.
     case asleep(since: UInt64)
     /// The thread is marked, and computes again.
     case resumed
@@ -98,8 +99,8 @@ package struct WatchedThread: ~Copyable, Sendable {
   /// Looks at the thread. The caller must not hold the pool's lock: a thread that waits for the lock sleeps, too, and
   /// would be taken for a thread whose body blocks.
   ///
-  /// A thread sleeps for an instant in many a lock, such as the allocator's. So a thread that has ended jobs since the last
-  /// look computes, even if it sleeps at this instant.
+  /// A thread sleeps for an instant in many a lock, such as the allocator's. So a thread that has ended jobs since the
+  /// last look computes, even if it sleeps at this instant.
   /// - Parameters:
   ///   - recheck: whether to check, too, that marked threads still sleep, inside of the same job.
   ///   - someComputes: whether some thread of the pool was seen computing. Then it does not matter whether a thread
@@ -122,8 +123,8 @@ package struct WatchedThread: ~Copyable, Sendable {
   }
 
   /// Called under the pool's lock, with what was seen before the lock was taken.
-  /// - Returns: what holds now. When a thread that is asleep is to count as blocked, the pool counts one more blocked thread,
-  ///   and then calls `mark`; after `resumed` one less. A thread that has gone on to another job computes.
+  /// - Returns: what holds now. When a thread that is asleep is to count as blocked, the pool counts one more blocked
+  ///   thread, and then calls `mark`; after `resumed` one less. A thread that has gone on to another job computes.
   package func confirm(_ observation: Observation) -> Sight {
     guard busy.load(ordering: .relaxed), !announced.load(ordering: .relaxed) else { return .uncounted }
     switch observation.sight {

@@ -6,8 +6,8 @@ import Synchronization
 /// Producers push onto a lock-free stack with one compare-exchange (releasing: the compare-exchange publishes the
 /// node's content). A consumer, under a lock that only consumers take, exchanges the whole stack for nothing
 /// (acquiring), reverses it into a FIFO, and takes nodes from there. The order is the order of the successful pushes,
-/// over all producers, but for nodes that `putFirst` puts at the FIFO's front, under the same lock. Nothing is lost: every
-/// node is in exactly one of stack and FIFO, and `isEmpty` looks at both.
+/// over all producers, but for nodes that `putFirst` puts at the FIFO's front, under the same lock. Nothing is lost:
+/// every node is in exactly one of stack and FIFO, and `isEmpty` looks at both.
 @usableFromInline
 package struct Injector<Node: IntrusiveNode>: ~Copyable, @unchecked Sendable {
   // Sendable: `incoming` and `available` are atomics; the lock of `ready`, which only consumers take, guards the list.

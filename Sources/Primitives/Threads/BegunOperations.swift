@@ -1,11 +1,12 @@
 import Synchronization
 
-/// How many operations have begun on a pool and go on after their `start()`, on whatever thread: such an operation is work, also
-/// while no job of it is queued. So the pool is not over before it has ended.
+/// How many operations have begun on a pool and go on after their `start()`, on whatever thread: such an operation is
+/// work, also while no job of it is queued. So the pool is not over before it has ended.
 ///
-/// The thread that launched the operation counts the beginning, when `start()` has returned without a finish. The thread that
-/// finishes the operation counts the end, behind everything that the finish hands over. The two may come in either order. As the
-/// first one is inside of a job of the pool, the difference is exact when no thread of the pool is alive.
+/// The thread that launched the operation counts the beginning, when `start()` has returned without a finish. The
+/// thread that finishes the operation counts the end, behind everything that the finish hands over. The two may come in
+/// either order. As the first one is inside of a job of the pool, the difference is exact when no thread of the pool is
+/// alive.
 ///
 /// Two counts that only grow: most operations begin and end on different threads, so each has a cache line.
 package struct BegunOperations: ~Copyable, @unchecked Sendable {

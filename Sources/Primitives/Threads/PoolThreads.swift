@@ -52,8 +52,8 @@ package struct PoolThreads: ~Copyable, Sendable {
     fatalError("Operations: a \(poolName) pool was used in a forked child without exec: its threads are in the parent")
   }
 
-  /// After the beginning of `shutdown()`: whether nothing is going on any more that may hand over jobs. An operation whose beginning has
-  /// not been counted yet is inside of a job of a thread that is alive.
+  /// After the beginning of `shutdown()`: whether nothing is going on any more that may hand over jobs. An operation
+  /// whose beginning has not been counted yet is inside of a job of a thread that is alive.
   package var isOver: Bool { live.load(ordering: .sequentiallyConsistent) == 0 && begun.isNone }
 
   package func refuseAfterShutdown() -> Never {
@@ -92,21 +92,22 @@ package struct PoolThreads: ~Copyable, Sendable {
     live.futexWake(.max)
   }
 
-  /// The pool takes no further jobs from outside: the monitor ends with the last thread. Until then a body may block that
-  /// waits for a queued job, and the monitor alone finds it.
+  /// The pool takes no further jobs from outside: the monitor ends with the last thread. Until then a body may block
+  /// that waits for a queued job, and the monitor alone finds it.
   package borrowing func stopMonitorAtEnd() {
     isEnding.store(true, ordering: .sequentiallyConsistent)
     if live.load(ordering: .sequentiallyConsistent) == 0, begun.isNone { monitor.stop() }
   }
 
-  /// Returns when every thread has ended, and every operation that has begun. Such an operation may have threads started again
-  /// meanwhile, by what it hands over. Traps on a thread of the pool.
+  /// Returns when every thread has ended, and every operation that has begun. Such an operation may have threads
+  /// started again meanwhile, by what it hands over. Traps on a thread of the pool.
   package borrowing func join(isOwnThread: Bool) {
     if isOwnThread { fatalError("Operations: shutdown() inside a job of the pool would wait for itself") }
     var hasSaid = false
     while true {
       while case let count = live.load(ordering: .sequentiallyConsistent), count > 0 { live.futexWait(while: count) }
-      // Without a thread nothing begins. What an operation hands over before its end has had its thread counted by then.
+      // Without a thread nothing begins. What an operation hands over before its end has had its thread counted by
+      // then.
       if begun.endsStay({ live.load(ordering: .sequentiallyConsistent) == 0 }) { break }
       if !begun.waitForAnEnd(nanoseconds: Self.surplusLifetime), !hasSaid, isEmpty, begun.count > 0 {
         hasSaid = true

@@ -1,5 +1,6 @@
-/// Counts, for a job that is taken, the queued jobs that should have gone first: those of higher levels, and the older ones
-/// of the same level. A Fenwick tree for each level over the numbers of the jobs; each call O(log n) for n jobs so far.
+/// Counts, for a job that is taken, the queued jobs that should have gone first: those of higher levels, and the older
+/// ones of the same level. A Fenwick tree for each level over the numbers of the jobs; each call O(log n) for n jobs so
+/// far.
 struct RankMeter {
   /// `trees[level][i]` for i from 1: the number of queued jobs whose numbers are in the range that i covers.
   private var trees: [[Int32]]

@@ -1,12 +1,12 @@
 /// A cache line that several CPUs want: a lock, the end of a list, a counter.
 ///
-/// One CPU has the line at a time. A CPU that wants the line waits until the CPUs before it have had their turn. Then the line
-/// comes over from the CPU that had it last, which takes the longer the farther that CPU is.
+/// One CPU has the line at a time. A CPU that wants the line waits until the CPUs before it have had their turn. Then
+/// the line comes over from the CPU that had it last, which takes the longer the farther that CPU is.
 struct SharedLine {
   /// The worker that had the line last; -1 for a thread outside, nil for nobody.
   private(set) var last: Int32?
-  /// The times that are promised to CPUs, in order. Times that touch each other are one. An access may be promised for later
-  /// than the present, because a thread pays for its steps in turn, so others fit in before it.
+  /// The times that are promised to CPUs, in order. Times that touch each other are one. An access may be promised for
+  /// later than the present, because a thread pays for its steps in turn, so others fit in before it.
   private var promised: [Turn] = []
 
   private struct Turn {
@@ -53,8 +53,8 @@ struct SharedLine {
   }
 }
 
-/// A word that every worker reads and some write, such as the counts of threads. A worker that has read the word since the
-/// last change has a copy, and reads the word for nothing.
+/// A word that every worker reads and some write, such as the counts of threads. A worker that has read the word since
+/// the last change has a copy, and reads the word for nothing.
 struct SharedWord {
   var line = SharedLine()
   private var changes: UInt32 = 1

@@ -11,8 +11,8 @@ struct StealingLists {
   private(set) var holders = [NumberSet](repeating: NumberSet(), count: VirtualPool.levels)
   /// For each level, the workers with as many jobs of that level as a thief wants to see.
   private(set) var richHolders = [NumberSet](repeating: NumberSet(), count: VirtualPool.levels)
-  /// How many changes the lists of a level have had, and at which of them each worker's list changed last: for worker `w` and
-  /// level `l` at `w * levels + l`.
+  /// How many changes the lists of a level have had, and at which of them each worker's list changed last: for worker
+  /// `w` and level `l` at `w * levels + l`.
   private(set) var changes = [UInt32](repeating: 0, count: VirtualPool.levels)
   private(set) var changedAt: [UInt32] = []
   /// How many changes a thief has seen, when it last looked at all lists of a level.

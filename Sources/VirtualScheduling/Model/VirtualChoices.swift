@@ -1,8 +1,9 @@
 /// The choices that real threads leave open, as a sequence of small numbers.
 ///
-/// A pool asks for a choice when several events are due at the same instant, when several threads want the same job, and
-/// when a strategy wants a random number. The sequence of the choices alone determines a schedule. So a schedule can be
-/// recorded, replayed, and shortened. Choice 0 is the *plain* one: the oldest event, the first in a list, no lost race.
+/// A pool asks for a choice when several events are due at the same instant, when several threads want the same job,
+/// and when a strategy wants a random number. The sequence of the choices alone determines a schedule. So a schedule
+/// can be recorded, replayed, and shortened. Choice 0 is the *plain* one: the oldest event, the first in a list, no
+/// lost race.
 ///
 /// ```swift
 /// var choices = VirtualChoices(seed: 7, records: true)

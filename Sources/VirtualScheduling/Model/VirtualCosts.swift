@@ -50,7 +50,8 @@ package struct VirtualCosts: Hashable, Sendable {
   package var list: Int64 = 0
   /// A cache line comes over from another CPU. CPUs that want the same line wait for each other: each has its turn.
   package var transfer = ByDistance(0)
-  /// A look at a worker whose list has changed since the last look. A CPU has several such lines on their way at a time.
+  /// A look at a worker whose list has changed since the last look. A CPU has several such lines on their way at a
+  /// time.
   package var glance = ByDistance(0)
   /// To wake a thread: paid by the thread that wakes it.
   package var wake: Int64 = 0

@@ -172,8 +172,8 @@ extension VirtualPool: StealingSteps {
     return job
   }
 
-  /// Whether another thread takes the job that a thief wants. That is open when another thread took a job from the same list
-  /// at the same instant.
+  /// Whether another thread takes the job that a thief wants. That is open when another thread took a job from the same
+  /// list at the same instant.
   private func losesRace(_ victim: Int, level: Int) -> Bool {
     guard rules.strategy.lostRace == .next, lists.deques[victim * Self.levels + level].lastTaken == now,
       choices.pick(below: 2) == 1

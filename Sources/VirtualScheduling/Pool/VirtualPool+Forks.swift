@@ -1,11 +1,11 @@
 import Scheduling
 
-// Forks of joins: jobs that a worker keeps to itself until other workers have nothing to do. `ForkList` of the core is the real
-// one. A join waits for its forks; here nobody waits, and a fork is over when its job is.
+// Forks of joins: jobs that a worker keeps to itself until other workers have nothing to do. `ForkList` of the core is
+// the real one. A join waits for its forks; here nobody waits, and a fork is over when its job is.
 
 extension VirtualPool {
-  /// Says that the job of a worker makes forks, in their order. The worker runs those that nobody takes, the newest first, when
-  /// its job and the successors of the job are over. To make a fork takes no time.
+  /// Says that the job of a worker makes forks, in their order. The worker runs those that nobody takes, the newest
+  /// first, when its job and the successors of the job are over. To make a fork takes no time.
   package func fork(_ jobs: [(job: UInt, level: Int)], by worker: Int) {
     usesForks = true
     acting(worker) {
@@ -48,8 +48,8 @@ extension VirtualPool {
     if workers[owner].forks.isEmpty { forkOwners.set(owner, to: false) }
   }
 
-  /// A worker that has found nothing shows forks that another worker keeps. It pays for a barrier on all threads: as much as for
-  /// a wake.
+  /// A worker that has found nothing shows forks that another worker keeps. It pays for a barrier on all threads: as
+  /// much as for a wake.
   /// - Returns: whether there were any.
   func uncoverForks(_ worker: Int) -> Bool {
     guard usesForks, let owner = forkOwners.next(cyclicallyFrom: worker) else { return false }

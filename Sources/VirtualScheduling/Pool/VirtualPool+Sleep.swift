@@ -1,7 +1,7 @@
 import Scheduling
 
-// The pool in which every worker has lists of its own: which workers search, sleep and are woken. The protocol is that of
-// `StealingBackend`; its README says why no job is left lying.
+// The pool in which every worker has lists of its own: which workers search, sleep and are woken. The protocol is that
+// of `StealingBackend`; its README says why no job is left lying.
 
 extension VirtualPool {
   /// Threads that use, or are about to use, a CPU.

@@ -12,9 +12,9 @@ package enum VirtualStep: Hashable, Sendable {
 
 /// A pool of virtual threads on one real thread, with a virtual clock.
 ///
-/// The pool decides as `StealingBackend` or `ThreadPoolBackend` does, with the functions of `Scheduling`. What real threads
-/// leave open is a choice of `VirtualChoices`. So the same calls with the same choices give the same schedule, on every
-/// machine. `README.md` here has the model.
+/// The pool decides as `StealingBackend` or `ThreadPoolBackend` does, with the functions of `Scheduling`. What real
+/// threads leave open is a choice of `VirtualChoices`. So the same calls with the same choices give the same schedule,
+/// on every machine. `README.md` here has the model.
 ///
 /// A job is a word of the caller's. Times are nanoseconds since the pool was made. A step takes O(log n) for n events,
 /// whatever the number of workers, and reads no clock.
@@ -103,10 +103,10 @@ package final class VirtualPool {
   ///   - choices: what real threads leave open.
   ///   - fairnessInterval: after this number of jobs, one of the lowest level goes first; 0 for never.
   ///   - threadLimit: the most threads, blocked ones included.
-  ///   - isWarm: whether all workers are there from the start, asleep, as after earlier work. Otherwise threads start when
-  ///     they are needed.
-  ///   - measuresRank: whether to count rank errors. A job then takes O(log n) more time, for n jobs so far, and memory that
-  ///     stays.
+  ///   - isWarm: whether all workers are there from the start, asleep, as after earlier work. Otherwise threads start
+  ///     when they are needed.
+  ///   - measuresRank: whether to count rank errors. A job then takes O(log n) more time, for n jobs so far, and memory
+  ///     that stays.
   package init(
     workers: Int, strategy: VirtualStrategy, costs: VirtualCosts = .none, topology: VirtualTopology = .flat,
     choices: VirtualChoices, fairnessInterval: Int = 61, threadLimit: Int = .max, isWarm: Bool = false,
@@ -161,8 +161,8 @@ package final class VirtualPool {
     }
   }
 
-  /// Submits jobs that became ready together, in their order. See `submit(_:level:by:)`. From outside they go in with one
-  /// exchange, linked to each other: each but the first costs what a moved job costs.
+  /// Submits jobs that became ready together, in their order. See `submit(_:level:by:)`. From outside they go in with
+  /// one exchange, linked to each other: each but the first costs what a moved job costs.
   @discardableResult
   package func submit(_ jobs: [(job: UInt, level: Int)], by worker: Int? = nil) -> Int64 {
     if jobs.isEmpty { return 0 }
@@ -334,8 +334,8 @@ package final class VirtualPool {
     schedule(.begin, worker, at: now + spent + costs.operation)
   }
 
-  /// How far two workers are from each other. A spare thread is where the worker is whose place it takes. A thread outside,
-  /// which is -1, is in the group of the other one.
+  /// How far two workers are from each other. A spare thread is where the worker is whose place it takes. A thread
+  /// outside, which is -1, is in the group of the other one.
   func distance(_ one: Int, _ other: Int) -> VirtualTopology.Distance {
     if one < 0 || other < 0 { return one == other ? .none : .sameGroup }
     return topology.distance(one % workerCount, other % workerCount)

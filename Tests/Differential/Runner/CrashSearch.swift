@@ -26,8 +26,8 @@ struct CrashSearch {
   }
 }
 
-/// Tries each smaller program in a process of its own: one that crashes costs nothing else, and the threads of one that hangs are not
-/// in the way of the next.
+/// Tries each smaller program in a process of its own: one that crashes costs nothing else, and the threads of one that
+/// hangs are not in the way of the next.
 struct ChildShrinker {
   let backend: TestBackend
   let options: RunnerOptions

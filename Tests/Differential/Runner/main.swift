@@ -24,7 +24,8 @@ func replay(_ path: String, on backend: TestBackend, _ options: RunnerOptions) t
   return failure == nil
 }
 
-/// Each program runs in the order of its seed. A failing one is reduced together with its schedule, which shows it again.
+/// Each program runs in the order of its seed. A failing one is reduced together with its schedule, which shows it
+/// again.
 func fuzzSchedules(_ options: RunnerOptions) -> Bool {
   var setting = Schedule.Setting()
   setting.features = options.settings.features

@@ -1,8 +1,8 @@
 import Glibc
 import TestSupport
 
-// GrowthRunner [backend …]: what the calls of GrowingCalls cost at four sizes, on every backend or those named; exits with 1
-// when the cost of a call grows with more than the size.
+// GrowthRunner [backend …]: what the calls of GrowingCalls cost at four sizes, on every backend or those named; exits
+// with 1 when the cost of a call grows with more than the size.
 
 let names = CommandLine.arguments.dropFirst()
 // A thread for each job: 96,000 threads are more than a machine has.

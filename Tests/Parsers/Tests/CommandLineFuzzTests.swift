@@ -9,7 +9,8 @@ import Testing
 
 /// Any command line is understood, or one line says what is wrong with it. Nothing is run.
 @Suite struct CommandLineFuzzTests {
-  /// `scripts/hunt/fuzz-parsers` asks for more, of an optimised build: it takes a hundredth of a second for each otherwise.
+  /// `scripts/hunt/fuzz-parsers` asks for more, of an optimised build: it takes a hundredth of a second for each
+  /// otherwise.
   static let inputs = getenv("OPBENCH_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 200
 
   @Test func `arguments are parsed or complained about`() {

@@ -6,7 +6,8 @@ import TestSupport
 /// How many signals arrived; here, because a handler captures nothing.
 private let caught = Atomic<Int>(0)
 
-/// Unusual conditions under which everything must work: signals that interrupt waits, a single CPU, one worker and a thousand.
+/// Unusual conditions under which everything must work: signals that interrupt waits, a single CPU, one worker and a
+/// thousand.
 enum ConditionScenarios {
   static let all: [String: @Sendable () -> Void] = {
     var all: [String: @Sendable () -> Void] = ["fault-one-cpu-default": { oneCPU(nil) }]
@@ -29,8 +30,8 @@ enum ConditionScenarios {
   private static let rounds = 20
   private static let signalsPerRound = 500
 
-  /// Signals interrupt the system calls of threads in `waitUntilFinished` and `waitUntilAllOperationsAreFinished`; the waits go
-  /// on, and end when the operations have finished.
+  /// Signals interrupt the system calls of threads in `waitUntilFinished` and `waitUntilAllOperationsAreFinished`; the
+  /// waits go on, and end when the operations have finished.
   private static func signalsInWaits(_ backend: TestBackend) {
     // Without SA_RESTART, so that a system call returns with EINTR.
     var action = sigaction()

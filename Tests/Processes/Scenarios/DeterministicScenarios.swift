@@ -182,7 +182,8 @@ enum DeterministicScenarios {
     }
   }
 
-  /// Tests on the backend and on the main actor await an actor and a task of the backend's executors, also in an operation.
+  /// Tests on the backend and on the main actor await an actor and a task of the backend's executors, also in an
+  /// operation.
   private static func awaitTheKnown() {
     let body: @Sendable (DeterministicBackend) async throws -> Void = { backend in
       let account = Account(on: backend)

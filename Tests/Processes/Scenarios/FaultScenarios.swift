@@ -2,8 +2,8 @@ import Glibc
 import Operations
 import TestSupport
 
-/// What a program meets at the edges: bodies that never end or crash, an end in the midst of work, and memory that is refused.
-/// Every scenario ends by itself; its test says how.
+/// What a program meets at the edges: bodies that never end or crash, an end in the midst of work, and memory that is
+/// refused. Every scenario ends by itself; its test says how.
 enum FaultScenarios {
   static let all: [String: @Sendable () -> Void] = {
     var all: [String: @Sendable () -> Void] = [:]
@@ -36,8 +36,8 @@ enum FaultScenarios {
 
   // MARK: - Memory
 
-  /// The runtime builds its message "failed to allocate" in memory that it asks for, and reads address 0 when that is refused
-  /// as well: then the message comes from here.
+  /// The runtime builds its message "failed to allocate" in memory that it asks for, and reads address 0 when that is
+  /// refused as well: then the message comes from here.
   private static func reportBadAccessWithoutMemory() {
     signal(SIGSEGV) { _ in
       if malloc(64) == nil || malloc(256) == nil || malloc(4_096) == nil {

@@ -5,8 +5,8 @@ import TestSupport
 
 import class Foundation.RunLoop
 
-/// What needs the main queue to be served: by `dispatchMain()`, which leaves the main thread, and by the run loop, which
-/// stays on it. Each ends the process: 0 when all checks held.
+/// What needs the main queue to be served: by `dispatchMain()`, which leaves the main thread, and by the run loop,
+/// which stays on it. Each ends the process: 0 when all checks held.
 enum MainQueueScenarios {
   static let all: [String: @Sendable () -> Void] = [
     "main-queue-run-loop": { serve(onMainThread: true) },

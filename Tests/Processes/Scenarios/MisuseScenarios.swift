@@ -362,8 +362,9 @@ enum MisuseScenarios {
 
   /// `fork` is hidden from Swift because little works after it; what does not must say so.
   ///
-  /// A child inherits every lock as it was, those of the Swift runtime included: another thread may have held one at that
-  /// instant, and the child then stands still before it reaches the pool. That is not what is tested: it is tried again.
+  /// A child inherits every lock as it was, those of the Swift runtime included: another thread may have held one at
+  /// that instant, and the child then stands still before it reaches the pool. That is not what is tested: it is tried
+  /// again.
   private static func submitAfterFork(_ backend: some Backend) {
     let queue = OperationQueue(backend: backend)
     queue.name = "culprit"
@@ -420,7 +421,8 @@ enum MisuseScenarios {
     }
   }
 
-  /// A thread that ran operations and ends leaves none of them behind. Resident memory tells: nobody else uses any here.
+  /// A thread that ran operations and ends leaves none of them behind. Resident memory tells: nobody else uses any
+  /// here.
   private static func threadsThatEnd() {
     let backend = Collector()
     let queue = OperationQueue(backend: backend)

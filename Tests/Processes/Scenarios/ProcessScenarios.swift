@@ -1,7 +1,8 @@
 import Glibc
 
-/// Runs one scenario, named by the argument, in a process of its own: misuse that must trap, what needs the main thread, what is
-/// traced, since a trace shows everything that a process does, and faults that end a process or need one of their own.
+/// Runs one scenario, named by the argument, in a process of its own: misuse that must trap, what needs the main
+/// thread, what is traced, since a trace shows everything that a process does, and faults that end a process or need
+/// one of their own.
 ///
 /// `ProcessScenarios NAME` exits with 0 when the scenario returned; `ProcessScenarios` alone lists the names.
 @main

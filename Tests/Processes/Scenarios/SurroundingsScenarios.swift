@@ -249,8 +249,8 @@ enum SurroundingsScenarios {
     attempt { try inTime("the first user") { try forkInAnOperation(of: backend) } }
   }
 
-  /// A pool gets its first user while the main thread starts a thread: the C library blocks all signals of the main thread
-  /// meanwhile, its own among them.
+  /// A pool gets its first user while the main thread starts a thread: the C library blocks all signals of the main
+  /// thread meanwhile, its own among them.
   private static func childOfAStarter(_ backend: TestBackend) {
     blockOnlyOurs()
     let blocked = Gate()

@@ -269,7 +269,8 @@ enum ThreadScenarios {
     print("ran \(entered.value)")
   }
 
-  /// Each operation adds one and waits for it, far deeper than helping goes by itself: at the limit of threads it goes on.
+  /// Each operation adds one and waits for it, far deeper than helping goes by itself: at the limit of threads it goes
+  /// on.
   private static func helpAtTheLimit(_ name: String) {
     let queue = OperationQueue(backend: small(name, limit: 3))
     let ran = Counter()

@@ -2,8 +2,8 @@ import Glibc
 import Operations
 import TestSupport
 
-/// What is traced. The first kind knows nothing of it: OPERATIONS_TRACE does it from outside. The others use the API, and write
-/// where TRACE_FILE says.
+/// What is traced. The first kind knows nothing of it: OPERATIONS_TRACE does it from outside. The others use the API,
+/// and write where TRACE_FILE says.
 enum TraceScenarios {
   static let all: [String: @Sendable () -> Void] = {
     var all: [String: @Sendable () -> Void] = [

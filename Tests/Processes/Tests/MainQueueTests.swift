@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// Rows 10, 20, 30 and 31 on the main queue, which needs a process whose main thread serves it.
@@ -28,10 +29,13 @@ struct MainQueueTests {
       "an operation ran", "the sum is 55", "in the main queue: true", "the last operation of the main queue",
       "a loop of yields lets the main queue run",
     ]
-    for program in ["FoundationAsyncMain", "OperationsAsyncMain"] {
-      let run = try Scenario(running: program)
+    let folder = #filePath.dropLast("Processes/Tests/MainQueueTests.swift".count)
+    let text = try String(contentsOfFile: "\(folder)SourceCompatibilityTests/AsyncMain.swift", encoding: .utf8)
+    for library in ["-D FOUNDATION_OPERATIONS", "-strict-memory-safety"] {
+      let options = "-parse-as-library -default-isolation MainActor -enable-upcoming-feature ExistentialAny \(library)"
+      let run = try CompiledProgram(text, options: options).run()
       #expect(
-        run.exitCode == 0 && run.output.split(separator: "\n").map(String.init) == expected, "\(program): \(run.output)"
+        run.exitCode == 0 && run.output.split(separator: "\n").map(String.init) == expected, "\(library): \(run.output)"
       )
     }
   }

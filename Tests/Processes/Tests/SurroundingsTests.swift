@@ -51,8 +51,8 @@ struct SurroundingsTests {
   @Test("row 45: a crash report has the stacks of all threads", arguments: backends)
   func crashReport(backend: String) throws {
     let settings = "enable=yes,color=no,interactive=no,preset=full,registers=none,images=none"
-    // The reporter gives a thread that begins or ends, or that gets no CPU, up after a while. A blocked signal fails each
-    // time.
+    // The reporter gives a thread that begins or ends, or that gets no CPU, up after a while. A blocked signal fails
+    // each time.
     var run = try Scenario("surroundings-crash-\(backend)", variables: ["SWIFT_BACKTRACE=\(settings)"])
     for _ in 0..<4 where run.output.contains("failed to suspend") {
       run = try Scenario("surroundings-crash-\(backend)", variables: ["SWIFT_BACKTRACE=\(settings)"])

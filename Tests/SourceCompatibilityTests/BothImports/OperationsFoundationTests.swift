@@ -163,6 +163,20 @@ struct OperationsFoundationTests {
     #expect(second.isFinished && cancelled.isCancelled)
   }
 
+  @Test("an operation that is forwarded and whose own isReady stays false: a trap that names the operation")
+  func forwardedAndNotReady() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      final class NeverReady: Foundation.Operation, @unchecked Sendable {
+        override var isReady: Bool { false }
+      }
+      let queue = OperationQueue()
+      ForwardingQueue(to: queue).addOperation(NeverReady())
+      await queue.drained()
+    }
+    let words = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(words.contains("NeverReady") && words.contains("was added to a ForwardingQueue and is not ready"))
+  }
+
   /// Goes on after its start.
   private final class Goes: Foundation.Operation, @unchecked Sendable {
     // Sendable: the flag lies in a lock.

@@ -8,8 +8,8 @@ import Testing
   import Operations
 #endif
 
-/// Compiled against Foundation, the tests also run on it only when asked: its queue corrupts memory in some of them, which
-/// would take every other test of the process along.
+/// Compiled against Foundation, the tests also run on it only when asked: its queue corrupts memory in some of them,
+/// which would take every other test of the process along.
 #if FOUNDATION_OPERATIONS
   let runsBehaviour = getenv("OPBENCH_TEST_FOUNDATION") != nil
 #else

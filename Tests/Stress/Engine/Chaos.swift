@@ -3,8 +3,8 @@ import Operations
 import Synchronization
 import TestSupport
 
-/// The thread that disturbs one queue: the only one that suspends it, changes its limit, adds barriers to it and cancels
-/// all of it. Leaves it running, with room for at least one operation.
+/// The thread that disturbs one queue: the only one that suspends it, changes its limit, adds barriers to it and
+/// cancels all of it. Leaves it running, with room for at least one operation.
 struct Chaos {
   let place: QueueUnderTest
   let context: RoundContext

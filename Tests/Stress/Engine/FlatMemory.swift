@@ -1,7 +1,7 @@
 /// The rule by which a long run says that memory does not grow.
 ///
-/// The samples are cut into thirds by time. The first third is warming up: pools, magazines and the allocator's arenas fill.
-/// The median of the last third may lie above that of the second by a tenth or by 16 MB, whichever is more: the
+/// The samples are cut into thirds by time. The first third is warming up: pools, magazines and the allocator's arenas
+/// fill. The median of the last third may lie above that of the second by a tenth or by 16 MB, whichever is more: the
 /// allocator's own unsteadiness is below that, and what every round loses adds up to more within minutes.
 public enum FlatMemory {
   public static let allowedShare = 0.1

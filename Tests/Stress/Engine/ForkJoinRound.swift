@@ -82,8 +82,8 @@ struct ForkJoinRound {
   }
 }
 
-/// A small tree of joins whose code `scripts/check/codegen.py` looks at: the fork that stays with its thread costs nothing
-/// that the table there does not say.
+/// A small tree of joins whose code `scripts/check/codegen.py` looks at: the fork that stays with its thread costs
+/// nothing that the table there does not say.
 public enum ForkCost {
   @inline(never)
   public static func fibonacci(_ n: Int) -> Int {

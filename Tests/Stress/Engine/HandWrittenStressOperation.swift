@@ -2,9 +2,9 @@ import Operations
 import Synchronization
 import TestSupport
 
-/// The asynchronous pattern as written for Foundation: overrides the state and posts its changes, from other threads and
-/// with a lock of its own held, which its completion block takes too: whoever called that from within the post would
-/// wait for ever.
+/// The asynchronous pattern as written for Foundation: overrides the state and posts its changes, from other threads
+/// and with a lock of its own held, which its completion block takes too: whoever called that from within the post
+/// would wait for ever.
 final class HandWrittenStressOperation: Operation, RecordedOperation, @unchecked Sendable {
   enum Style: CaseIterable, Sendable { case prefixedKeys, plainKeys, keyPaths, neverPostsExecuting }
 

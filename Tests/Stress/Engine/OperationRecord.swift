@@ -27,9 +27,9 @@ enum OperationKind: String, CaseIterable, Sendable {
 
 /// What happened to one operation: written while it runs, read when the round is over.
 ///
-/// Invariant behind `@unchecked Sendable`: `dependencies` and `token` are fixed before the operation is added, and the token
-/// is let go when the round is over; `message` is plain memory on purpose: the operation's body writes it, bodies of
-/// operations that depend on it read it, and only the library orders the two. Everything else is atomic, relaxed.
+/// Invariant behind `@unchecked Sendable`: `dependencies` and `token` are fixed before the operation is added, and the
+/// token is let go when the round is over; `message` is plain memory on purpose: the operation's body writes it, bodies
+/// of operations that depend on it read it, and only the library orders the two. Everything else is atomic, relaxed.
 final class OperationRecord: @unchecked Sendable {
   let id: Int
   let kind: OperationKind

@@ -31,7 +31,8 @@ final class RecentOperations: Sendable {
   func some(_ count: Int, _ random: inout SeededGenerator) -> [any RecordedOperation] {
     guard count > 0 else { return [] }
     var choices = random.split()
-    // An array of its own, not one that shares memory with `kept`: the thread sanitizer cannot see who else still reads that.
+    // An array of its own, not one that shares memory with `kept`: the thread sanitizer cannot see who else still reads
+    // that.
     return state.with { $0.kept.shuffled(using: &choices).prefix(count).map { $0 } }
   }
 

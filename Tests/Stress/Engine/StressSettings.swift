@@ -1,7 +1,7 @@
 import Glibc
 
-/// How long the stress tests run and what they draw from: two environment variables, so that a test run, `scripts/hunt/stress`
-/// and the stress executable agree.
+/// How long the stress tests run and what they draw from: two environment variables, so that a test run,
+/// `scripts/hunt/stress` and the stress executable agree.
 public struct StressSettings: Sendable {
   /// Seconds for each backend.
   public var seconds: Double

@@ -2,9 +2,9 @@ import Glibc
 import StressEngine
 import TestSupport
 
-// StressRunner [--minutes N] [backend …]: stresses every backend, or those named; exits with 1 on a failure. Each in turn as long
-// as OPBENCH_STRESS_SECONDS says; or again and again for n minutes, after which memory and threads must be what they were.
-// A small program on its own, because memory checkers see too much of a test bundle that is not ours.
+// StressRunner [--minutes N] [backend …]: stresses every backend, or those named; exits with 1 on a failure. Each in
+// turn as long as OPBENCH_STRESS_SECONDS says; or again and again for n minutes, after which memory and threads must be
+// what they were. A small program on its own, because memory checkers see too much of a test bundle that is not ours.
 
 let settings = StressSettings.fromEnvironment
 var names = Array(CommandLine.arguments.dropFirst())

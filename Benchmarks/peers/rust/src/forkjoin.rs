@@ -1,4 +1,5 @@
-//! Trees whose nodes contribute to one sum, as in ForkJoinTree.swift. How a scheduler runs the tasks of one is the solver's.
+//! Trees whose nodes contribute to one sum, as in ForkJoinTree.swift. How a scheduler runs the tasks of one is the
+//! solver's.
 use std::mem::MaybeUninit;
 
 use crate::protocol::{check, now, Counters, Elapsed, Failure, Measure, Reading, Request};
@@ -282,8 +283,8 @@ pub trait RepeatedSolver: Solver {
     fn solve_times<T: Tree>(self, tree: &'static T, times: u64, from: From) -> (u64, u64);
 }
 
-/// Solves the problems of a sweep by plain recursion and by the solver, by turns, as BreakEvenSweep does in Swift. opbench
-/// derives where forking pays from the times.
+/// Solves the problems of a sweep by plain recursion and by the solver, by turns, as BreakEvenSweep does in Swift.
+/// opbench derives where forking pays from the times.
 pub fn break_even(request: &Request, solver: impl RepeatedSolver) -> Result<Measure, Failure> {
     let from = match request.text("param.from")? {
         "worker" => From::Worker,

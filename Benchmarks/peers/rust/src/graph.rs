@@ -49,7 +49,8 @@ impl Graph {
     }
 }
 
-/// What flows along the edges: each task writes a word of its own for this run, each consumer checks those of all its inputs.
+/// What flows along the edges: each task writes a word of its own for this run, each consumer checks those of all its
+/// inputs.
 pub struct GraphData {
     pub graph: Graph,
     rounds: Vec<AtomicU64>,

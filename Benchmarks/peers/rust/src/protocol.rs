@@ -200,8 +200,8 @@ impl Elapsed {
 
 // ---- CPUs ----
 
-/// Moves this thread onto the CPU of that index among those it may use, modulo their number; where it may run stays as it
-/// is. Each block of a run begins on the next CPU, with all its programs.
+/// Moves this thread onto the CPU of that index among those it may use, modulo their number; where it may run stays as
+/// it is. Each block of a run begins on the next CPU, with all its programs.
 fn begin(place: usize) {
     let mut all = [0u64; 16];
     let size = std::mem::size_of_val(&all);
@@ -263,8 +263,8 @@ fn timed(measure: &mut Measure, repeats: usize) -> Result<u64, Failure> {
     Ok(time.map_or(now() - start, |one| (one.value * one.count as f64) as u64).max(1))
 }
 
-/// As MeasuringProcess.swift and Calibration.swift do: after the lead-in, at most ten times as many repeats at a time, and no
-/// more than a slower subject needed; the median of three attempts.
+/// As MeasuringProcess.swift and Calibration.swift do: after the lead-in, at most ten times as many repeats at a time,
+/// and no more than a slower subject needed; the median of three attempts.
 fn calibrate(mut measure: Measure, target: u64, limit: usize, lead_in: u64) -> Result<usize, Failure> {
     let born = now();
     let mut led = timed(&mut measure, 1)?;
@@ -293,8 +293,9 @@ fn calibrate(mut measure: Measure, target: u64, limit: usize, lead_in: u64) -> R
     Ok(answers[1])
 }
 
-/// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at least
-/// one. Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a value be dearer.
+/// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at
+/// least one. Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a
+/// value be dearer.
 fn time(
     mut measure: Measure, repeats: usize, more: usize, values: usize, lead_in: u64, budget: u64,
 ) -> Result<(), Failure> {

@@ -1,5 +1,5 @@
-//! Tasks that a task spawns and awaits. Times are taken inside of that task, as in the Swift benchmark: neither its start nor
-//! the wait of the main thread counts.
+//! Tasks that a task spawns and awaits. Times are taken inside of that task, as in the Swift benchmark: neither its
+//! start nor the wait of the main thread counts.
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

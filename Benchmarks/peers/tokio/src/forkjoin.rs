@@ -55,8 +55,8 @@ fn solve<T: Tree>(tree: &'static T, node: T::Node) -> Pin<Box<dyn Future<Output 
     })
 }
 
-/// Spawns a task for each child but the last, with which the task of its parent goes on. The children stay out of the future,
-/// which would be as large as all of them.
+/// Spawns a task for each child but the last, with which the task of its parent goes on. The children stay out of the
+/// future, which would be as large as all of them.
 fn fork<T: Tree>(tree: &'static T, node: &T::Node) -> (Vec<JoinHandle<u64>>, Option<T::Node>) {
     match tree.children(node).all().split_last() {
         Some((last, others)) => (others.iter().map(|child| tokio::spawn(solve(tree, *child))).collect(), Some(*last)),

@@ -1,7 +1,7 @@
 """One file per figure: from results to a chart, which knows nothing of how it is drawn.
 
-`build(results)` of each module gives a `Chart`, or `Missing` with the run that would give it its data, or None where the
-picture is for runs that are asked for by name.
+`build(results)` of each module gives a `Chart`, or `Missing` with the run that would give it its data, or None where
+the picture is for runs that are asked for by name.
 """
 
 from . import (

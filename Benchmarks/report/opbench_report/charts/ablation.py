@@ -22,4 +22,4 @@ def build(results):
         f" {decisions.comparisons(ablation)} The column all is the mean over all benchmarks. The grey edges have the mean size"
         " of the effects of each family and of each decision, without what is noise."
     )
-    return Chart(NAME, "ablation", "What each decision is worth", caption, "heat", panels, columns=1)
+    return Chart(NAME, "ablation", "What is each decision worth?", caption, "heat", panels, columns=1)

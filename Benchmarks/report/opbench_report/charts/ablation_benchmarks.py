@@ -24,4 +24,4 @@ def build(results):
         "The time of each change relative to the default strategy in every benchmark, less in blue and more in orange."
         f" {decisions.comparisons(ablation)}"
     )
-    return Chart(NAME, "ablation", "Benchmark by benchmark", caption, "heat", panels, columns=1)
+    return Chart(NAME, "ablation", "What is each decision worth, benchmark by benchmark?", caption, "heat", panels, columns=1)

@@ -14,4 +14,4 @@ def build(results):
         "Time per task, call or hop, where Swift's tasks and actors run on the subject; medians over processes with 95 %"
         " intervals." + ratio_words(results)
     )
-    return dots_chart(lines, NAME, "async", "Tasks of Swift", caption, "time per operation")
+    return dots_chart(lines, NAME, "async", "What does a task of Swift cost?", caption, "time per operation")

@@ -29,4 +29,4 @@ def build(results):
         "Efficiency of bodies that block (the ideal makespan over the measured one), the threads it took, and the CPU"
         " time of a queue that is nearly idle, over the wall-clock time; medians over processes with 95 % intervals."
     )
-    return Chart(NAME, "blocking", "Blocking and idle", caption, "dots", panels)
+    return Chart(NAME, "blocking", "What do blocking and idling cost?", caption, "dots", panels)

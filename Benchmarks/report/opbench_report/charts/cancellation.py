@@ -25,4 +25,4 @@ def build(results):
         " cancelAllOperations had returned, of which there must be none; medians over processes with 95 % intervals."
         + ratio_words(results)
     )
-    return Chart(NAME, "cancellation", "Cancellation", caption, "dots", panels)
+    return Chart(NAME, "cancellation", "What does cancelling cost?", caption, "dots", panels)

@@ -45,8 +45,8 @@ class Axis:
 
     @property
     def note(self):
-        """Returns how to read it: its scale and its better side. A reader turns the arrow with the label: on a y axis left is
-        down."""
+        """Returns how to read it: its scale and its better side. A reader turns the arrow with the label: on a y axis
+        left is down."""
         sides = {"less": "← less is better", "more": "more is better →", "": ""}
         return ", ".join(filter(None, ["log scale" if self.log else "", sides[self.better]]))
 
@@ -73,8 +73,8 @@ class Panel:
 
 @dataclass
 class Chart:
-    """`form` is `dots` (a row per subject, the value along x), `lines`, `bands` (shares that add up) or `heat` (panels of
-    `charts/heat.py`)."""
+    """`form` is `dots` (a row per subject, the value along x), `lines`, `bands` (shares that add up) or `heat` (panels
+    of `charts/heat.py`)."""
 
     name: str
     family: str
@@ -90,12 +90,14 @@ class Chart:
     simulated: bool = False
     # What a reader chooses a panel by, where a page shows one at a time.
     choices: tuple = ()
+    # How to read it, below the title in print.
+    note: str = ""
     # How the numbers of each unit are scaled, as the document of facts says it.
     units: dict = field(default_factory=dict)
 
     def steps(self, axis):
-        """Returns how the numbers of an axis are scaled. A short unit that has no scales, such as the ms of a program's own metric,
-        stands behind each number."""
+        """Returns how the numbers of an axis are scaled. A short unit that has no scales, such as the ms of a program's
+        own metric, stands behind each number."""
         short = ((0, f" {axis.unit}"),) if 0 < len(axis.unit) <= _SHORT_UNIT else ()
         return self.units.get(axis.unit, short)
 
@@ -196,4 +198,6 @@ def dots_chart(lines, name, family, title, caption, label):
     shared = shared_keys(lines)
     axis = Axis(label, lines[0].unit, is_wide(values), better=lines[0].better or "")
     panels = [dots_panel(line, title_of(line, shared[line.benchmark]), axis) for line in lines]
+    # Panels side by side are to have the same subjects: those with the most come first.
+    panels.sort(key=lambda panel: -len(panel.series))
     return Chart(name, family, title, caption, "dots", panels)

@@ -21,7 +21,7 @@ def build(results):
             "opbench run --benchmark 'contended-add|external-batch' --variants --output X.csv",
         )
     caption = "Cost against a size or parameter, everything else alike; medians over processes with 95 % intervals."
-    return Chart(NAME, "overhead", "Cost curves", caption, "lines", panels)
+    return Chart(NAME, "overhead", "How do costs grow with size?", caption, "lines", panels)
 
 
 def _panels(lines):

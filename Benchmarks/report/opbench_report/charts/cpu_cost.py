@@ -28,7 +28,7 @@ def build(results):
         f" intervals. A subject whose CPU time is further right than its time keeps more CPUs busy than {reference} does."
         " Subjects that lack a capability have fewer benchmarks in their mean."
     )
-    return Chart(NAME, "overhead", "CPU cost beside speed", caption, "dots", panels, columns=2)
+    return Chart(NAME, "overhead", "How much CPU time does speed cost?", caption, "dots", panels, columns=2)
 
 
 def _mark(mean, cost, what, reference):

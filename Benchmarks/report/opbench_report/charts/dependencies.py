@@ -19,4 +19,4 @@ def build(results):
         "Time per operation of building, running and releasing a graph whose tasks do nothing; medians over processes"
         " with 95 % intervals." + ratio_words(results)
     )
-    return dots_chart(lines, NAME, "dependencies", "Cost of dependencies", caption, "time per operation")
+    return dots_chart(lines, NAME, "dependencies", "What do dependencies cost?", caption, "time per operation")

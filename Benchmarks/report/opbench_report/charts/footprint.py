@@ -26,4 +26,4 @@ def build(results):
         "Allocations and bytes per operation, counted with jemalloc in processes that take no times."
         f"{ratio_words(results)} They are counted once per cell, so there is no interval."
     )
-    return Chart(NAME, "overhead", "Memory per operation", caption, "dots", panels)
+    return Chart(NAME, "overhead", "How much memory does an operation take?", caption, "dots", panels)

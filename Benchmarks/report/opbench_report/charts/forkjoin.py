@@ -17,4 +17,4 @@ def build(results):
         "Time per task of trees that add up to a known number; medians over processes with 95 % intervals."
         + ratio_words(results)
     )
-    return dots_chart(lines, NAME, "forkjoin", "Fork and join", caption, "time per task")
+    return dots_chart(lines, NAME, "forkjoin", "What does a task of a tree cost?", caption, "time per task")

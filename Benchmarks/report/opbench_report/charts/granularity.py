@@ -16,7 +16,7 @@ def build(results):
         " tasks), both medians over processes, with 95 % intervals. The large hollow marks stand at METG(50 %), the"
         " smallest granularity that still reaches 50 %: further left is better."
     )
-    return Chart(NAME, "dependencies", "Efficiency against granularity", caption, "lines", panels, columns=2)
+    return Chart(NAME, "dependencies", "How small may tasks be?", caption, "lines", panels, columns=2)
 
 
 def _panel(sweep):
@@ -34,7 +34,8 @@ def _panel(sweep):
 
 
 def _marks(curve):
-    """Returns the points of a curve, and METG on the curve's own level, so that the picture shows where it comes from."""
+    """Returns the points of a curve, and METG on the curve's own level, so that the picture shows where it comes
+    from."""
     marks = [_point(point) for point in curve.points]
     metg = curve.metg
     detail = f"METG(50 %) {metg.interval_text}, n = {metg.n}"

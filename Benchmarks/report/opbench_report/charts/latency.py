@@ -16,7 +16,7 @@ def build(results):
         " 95 % intervals. A percentile is missing where there are too few samples for it (p99 needs"
         f" {results.percentile_samples.p99:,} in a process, p99.9 {results.percentile_samples.p999:,})."
     )
-    return Chart(NAME, "latency", "Latency percentiles", caption, "lines", panels)
+    return Chart(NAME, "latency", "How late does a body begin?", caption, "lines", panels)
 
 
 def percentile_panels(lines):

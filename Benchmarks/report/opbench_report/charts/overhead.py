@@ -18,4 +18,4 @@ def build(results):
         f"{ratio_words(results)} A missing row is something the subject cannot do, a cell that failed, or one"
         " that was not measured."
     )
-    return dots_chart(lines, NAME, "overhead", "Overhead of an operation", caption, "time per operation")
+    return dots_chart(lines, NAME, "overhead", "What does an operation cost?", caption, "time per operation")

@@ -1,5 +1,5 @@
-"""The geometric mean of all times against the reference's, over everything and family by family; and whatever can do a part
-only beside one of ours, over what both can do."""
+"""The geometric mean of all times against the reference's, over everything and family by family; and whatever can do a
+part only beside one of ours, over what both can do."""
 
 from .chart import Axis, Chart, Guide, Mark, Panel, Series, no_ratio
 
@@ -9,6 +9,8 @@ NAME = "overview"
 def build(results):
     reference = results.reference
     groups = [(group.family or "all benchmarks", group) for group in results.means or [] if group.together]
+    # Those with the most subjects come first, so that panels side by side have the same ones.
+    groups.sort(key=lambda group: (bool(group[1].family), -len(group[1].together)))
     whole = next((group for group in results.means or [] if not group.family), None)
     if whole is None or not whole.together:
         return no_ratio(NAME, results)
@@ -21,15 +23,19 @@ def build(results):
         "Geometric mean of the paired time ratios, one vote per benchmark by the one time that stands for it. Bars are"
         " bootstrap intervals over blocks (95 %), from six blocks on. All means of a panel are over the same benchmarks."
     )
+    apart = ""
     if whole.apart:
         ours = whole.ours.subject.name
         beside = Axis(f"time relative to {ours}", "ratio", True, better="less")
-        panels.insert(1, _panel(f"each beside {ours}, over what both have", whole.apart, ours, beside, is_counted=True))
-        caption += (
-            f" Whatever lacks some of them stands beside {ours} alone, over the benchmarks that both have; their number"
-            " is in parentheses, and such means do not compare with one another."
+        panels.insert(1, _panel(f"each beside {ours}", whole.apart, ours, beside, is_counted=True))
+        apart = (
+            f" A subject without all abilities, such as one without queues or priorities, stands beside {ours} alone: in"
+            " parentheses is the number of benchmarks that both run."
         )
-    return Chart(NAME, "overview", f"Time relative to {reference}", caption, "dots", panels, columns=2)
+        caption += f"{apart} Such means do not compare with one another."
+    note = f"A mark is the geometric mean of time ratios, one for each benchmark; its bar is the 95 % interval.{apart}"
+    title = f"How much of {reference}'s time does each subject take?"
+    return Chart(NAME, "overview", title, caption, "dots", panels, columns=2, note=note)
 
 
 def _panel(title, means, base, axis, is_counted=False):

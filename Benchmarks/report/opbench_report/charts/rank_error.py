@@ -35,4 +35,4 @@ def build(results):
         " while one was ready. Inversion: how long one was ready while a lower one ran that had started later. Medians"
         " over processes with 95 % intervals; less is better."
     )
-    return Chart(NAME, "priority", "Rank error", caption, "dots", panels)
+    return Chart(NAME, "priority", "How far is the order from strict priority?", caption, "dots", panels)

@@ -33,4 +33,4 @@ def build(results):
     )
     if lacking:
         caption += " Results without graham_efficiency, which earlier versions did not write, show no Graham's bound."
-    return Chart(NAME, "dependencies", "Replayed workflows against their bounds", caption, "dots", panels)
+    return Chart(NAME, "dependencies", "How near is each to the shortest schedule of a real workflow?", caption, "dots", panels)

@@ -34,7 +34,7 @@ def build(results):
         "Time by number of workers, for the subjects whose number can be set; medians over processes with 95 %"
         " intervals."
     )
-    return Chart(NAME, "overhead", "Scaling with workers", caption, "lines", panels, by_workers=True)
+    return Chart(NAME, "overhead", "What do more workers bring?", caption, "lines", panels, by_workers=True)
 
 
 def _by_subject(line):

@@ -1,5 +1,5 @@
-"""The figures of a simulation: efficiency against workers, what limits a strategy as bands, and METG. No CPU ran these tasks,
-so every text on them says that they are simulated."""
+"""The figures of a simulation: efficiency against workers, what limits a strategy as bands, and METG. No CPU ran these
+tasks, so every text on them says that they are simulated."""
 
 from ..facts import Arm, Record
 from ..subjects import Look, Subject, looks_in_turn
@@ -73,7 +73,7 @@ def _efficiency(simulated, arms):
         "Efficiency, simulated, is the shortest possible schedule by the makespan: medians over seeds. Before a choice, the"
         " strategies are those that differ most from the default with the most workers."
     )
-    title = "Simulated efficiency against virtual workers"
+    title = "How efficient are many virtual workers? (simulated)"
     return Chart("simulated-efficiency", FAMILY, title, caption, "lines", panels, columns=2, choices=_CASE)
 
 
@@ -101,7 +101,7 @@ def _limits(simulated, names, has_names):
         " Scheduler: the rest."
     )
     whom = "" if has_names else f" {names[0]}"
-    title, heads = f"What limits{whom}, simulated: shares of the makespan", (*_CASE, "Simulated strategy")
+    title, heads = f"What limits{whom or ' each strategy'}? (simulated)", (*_CASE, "Simulated strategy")
     return Chart("simulated-limits", FAMILY, title, caption, "bands", panels, columns=2, choices=heads)
 
 
@@ -126,4 +126,4 @@ def _granularity(simulated, arms):
         "METG(50 %), simulated, is the granularity at which workers run tasks half of the time: the makespan by the number of"
         " tasks, times the number of workers. Less is better."
     )
-    return Chart("simulated-granularity", FAMILY, "Granularity, simulated: METG(50 %)", caption, "dots", panels, columns=2)
+    return Chart("simulated-granularity", FAMILY, "How small may tasks be? (simulated)", caption, "dots", panels, columns=2)

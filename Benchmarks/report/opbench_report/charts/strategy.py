@@ -24,4 +24,4 @@ def build(results):
         " time of a whole burst, and the time until an urgent operation begins behind a backlog; medians over processes"
         " with 95 % intervals." + ratio_words(results)
     )
-    return Chart(NAME, "strategy", "Strategies", caption, "dots", panels)
+    return Chart(NAME, "strategy", "How much do strategies differ?", caption, "dots", panels)

@@ -49,7 +49,8 @@ def _short(value):
 
 
 def with_room(marks, inches, character):
-    """Returns the ticks whose texts have room side by side. `inches` is where a place stands; the last tick comes before others."""
+    """Returns the ticks whose texts have room side by side. `inches` is where a place stands; the last tick comes
+    before others."""
     kept, end = [], None
     for place, text in reversed(marks):
         half = character * (len(text) + 0.6) / 2

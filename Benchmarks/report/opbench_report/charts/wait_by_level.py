@@ -39,4 +39,4 @@ def build(results):
         "From being ready to starting, of operations of five priorities that wait together; medians over processes with"
         " 95 % intervals. A strict queue falls steeply from left to right."
     )
-    return Chart(NAME, "priority", "Wait by priority level", caption, "lines", panels)
+    return Chart(NAME, "priority", "How long does each priority wait?", caption, "lines", panels)

@@ -40,8 +40,8 @@ SWATCHES = {
 
 
 def families(charts, is_about_changes, plots):
-    """Returns the families in their order, each with its charts: what the page is about comes first. The documents of the plots
-    are added to `plots` in the order of their places."""
+    """Returns the families in their order, each with its charts: what the page is about comes first. The documents of
+    the plots are added to `plots` in the order of their places."""
     present = {chart.family for chart in charts}
     names = [(family, title) for family, title in _FAMILIES if family in present]
     if is_about_changes:
@@ -71,7 +71,8 @@ def looks(charts):
 
 
 def key(chart, arm):
-    """Returns what a box that hides a subject has for a name: a simulated subject is none of those that were measured."""
+    """Returns what a box that hides a subject has for a name: a simulated subject is none of those that were
+    measured."""
     return f"simulated {arm.subject}" if chart.simulated else arm.subject.name
 
 

@@ -42,7 +42,8 @@ class Copies:
 
 
 def plan(sources, folder):
-    """Returns what is to lie beside the page; refuses, before anything is written, what would replace something else."""
+    """Returns what is to lie beside the page; refuses, before anything is written, what would replace something
+    else."""
     at_home = [source for source in sources if _is_same(os.path.dirname(source.path) or ".", folder)]
     taken = {PAGE}.union(*(_names(source.name) for source in at_home))
     earlier = _put_by_earlier_page(os.path.join(folder, PAGE))

@@ -1,4 +1,5 @@
-"""The first lines of the page: when and where the results were measured, what is better, and which subjects are shown."""
+"""The first lines of the page: when and where the results were measured, what is better, and which subjects are
+shown."""
 
 
 def section(results):

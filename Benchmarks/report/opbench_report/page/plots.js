@@ -1,4 +1,5 @@
-// Draws the charts of the page from their data, again when the colours of the system change or a subject is switched off.
+// Draws the charts of the page from their data, again when the colours of the system change or a subject is switched
+// off.
 "use strict";
 
 (async () => {
@@ -178,8 +179,8 @@
     const LINE = 15, LEFT = 78, FOOT = 62;
     const list = named.length ? [["METG(50 %)", style("--soft")], ...named] : [];
     const entry = (label, colour, points) => annotations.push(note(label, { xref: "paper", yref: "paper", y: 0, font: { size: 11, color: colour }, bgcolor: style("--paper"), name: "named", ...points }));
-    // At the right of the marks is room for them. A phone has none there, and of many subjects the list would be higher than the
-    // picture: there the list stands below the axis, in two columns.
+    // At the right of the marks is room for them. A phone has none there, and of many subjects the list would be higher
+    // than the picture: there the list stands below the axis, in two columns.
     const below = narrow || LINE * (list.length + 1) > height - FOOT;
     const hasNumbers = plot.series.some((series) => series.marks.some((mark) => mark[LABEL]));
     const range = hasNumbers && !below ? [low, high + (high - low) * (plot.alone ? 0.25 : 0.6)] : [low, high];
@@ -349,7 +350,8 @@
     return own;
   }
 
-  /** What there is to choose: each choice leaves some for the next, and what was chosen before stays where it is left. */
+  /** What there is to choose: each choice leaves some for the next, and what was chosen before stays where it is
+   * left. */
   function offer(plot, index) {
     let left = plot.options;
     selects(index).forEach((select, place) => {

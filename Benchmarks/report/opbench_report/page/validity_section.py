@@ -52,7 +52,8 @@ def _source(source, is_named):
 
 
 def _kinds(results):
-    """Returns whether kinds of machines agree. Where they do not, the number for all is that of this mixture of machines."""
+    """Returns whether kinds of machines agree. Where they do not, the number for all is that of this mixture of
+    machines."""
     if not results.machines or len(results.machines.kinds) < 2:
         return None
     pairs, comparisons = results.disagreements.pairs, results.disagreements.comparisons

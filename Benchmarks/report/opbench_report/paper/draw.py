@@ -3,6 +3,7 @@
 import io
 import math
 import os
+import textwrap
 
 from matplotlib.patches import Patch
 
@@ -15,6 +16,8 @@ from .style import HATCHES, INK, PARAMETERS, WIDTH, for_the_web, marker_style, p
 KINDS = ("svg", "png")
 # So many panels are set smaller.
 _MANY = 9
+# The characters of a line of a chart's note, and its height in inches.
+_NOTE_LINE, _NOTE_HEIGHT = 160, 0.125
 
 
 def render(chart, folder, source, kinds=KINDS, name=None):
@@ -42,18 +45,19 @@ def _heat_figure(chart):
 
 
 def _dots_figure(chart):
-    """Small multiples: a panel per benchmark, in each a row per subject, in the same order everywhere. A subject without a
-    mark in any panel of a row of panels takes no room there. Panels side by side that have no subject in common have rows and
-    names of their own: with those of the others, each would be mostly dashes."""
+    """Small multiples: a panel per benchmark, in each a row per subject, in the same order everywhere. A subject
+    without a mark in any panel of a row of panels takes no room there. Panels side by side that have no subject in
+    common, and two that differ in their subjects, have rows and names of their own: instead of dashes."""
     columns = min(chart.columns, len(chart.panels))
     rows = [chart.panels[first : first + columns] for first in range(0, len(chart.panels), columns)]
-    arms = [_arms_of(row) for row in rows]
+    arms = [_arms_of(row, columns) for row in rows]
     margin = 0.16 + 0.062 * max(len(chart.name_of(arm)) for arm in chart.arms)
     shared = len({(panel.x.label, panel.x.unit) for panel in chart.panels}) == 1
     labelled = [[not shared and _is_last_of_its_axis(chart.panels, columns, panel) for panel in row] for row in rows]
     bodies = [_body(max(beside, key=len)) for beside in arms]
     gaps = [0.74 if any(row) else 0.48 for row in labelled[:-1]] + [0.5 if shared else 0.62]
-    top = 0.52
+    note = textwrap.wrap(chart.note, _NOTE_LINE)
+    top = 0.52 + _NOTE_HEIGHT * len(note)
     height = top + sum(bodies) + sum(gaps)
     figure = pyplot.figure(figsize=(WIDTH, height))
     base = height - top
@@ -75,14 +79,18 @@ def _dots_figure(chart):
         words = _label(chart.panels[0].x, f"dashed: {guide}" if guide else "")
         figure.text((margin / WIDTH + 1) / 2, 0.08 / height, words, ha="center", va="bottom", color=INK)
     _title(figure, chart, height)
+    figure.text(0.012, 1 - 0.29 / height, "\n".join(note), ha="left", va="top", fontsize=6.3, color=INK, linespacing=1.3)
     return figure
 
 
-def _arms_of(row):
-    """Returns the subjects of a row of panels: one list for all, or one for each where no two panels share any."""
+def _arms_of(row, columns):
+    """Returns the subjects of a row of panels: one list for all, or one for each. In two columns there is room for
+    that where the lists differ, in more only where no two panels share a subject."""
     each = [sorted({series.arm for series in panel.series}) for panel in row]
     together = sorted({arm for arms in each for arm in arms})
-    return each if len(each) > 1 and sum(map(len, each)) == len(together) else [together]
+    if len(each) == 1 or sum(map(len, each)) == len(together):
+        return each
+    return each if columns == 2 and each[0] != each[1] else [together]
 
 
 def _body(arms):
@@ -91,7 +99,8 @@ def _body(arms):
 
 
 def _common_guide(chart):
-    """Returns what the dashed line is where it is the same in all of several panels, and so need not be in each title."""
+    """Returns what the dashed line is where it is the same in all of several panels, and so need not be in each
+    title."""
     labels = [[guide.label for guide in panel.guides if guide.at != 1] for panel in chart.panels]
     axes = {(panel.x.label, panel.x.unit) for panel in chart.panels}
     is_common = len(labels) > 1 and len(axes) == 1 and len(labels[0]) == 1 and all(one == labels[0] for one in labels)

@@ -8,6 +8,8 @@ from .style import HATCHES, INK, error_style, faint_error_style, marker_style, t
 
 # What a character of a panel's own legend has of the width, in inches, and what its mark and its edges have.
 _CHARACTER, _MARK = 0.05, 0.42
+# A title that would be smaller than that is cut.
+_SMALL_TITLE = 6.5
 # What a character of a tick has.
 _TICK_CHARACTER = 0.055
 # Where all curves of a simulation lie within this share of the axis, one line stands for all of them.
@@ -24,7 +26,7 @@ def draw_panel(axes, panel, chart):
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     width = axes.figure.get_size_inches()[0] * axes.get_position().width
-    axes.set_title(panel.title, loc="left", pad=4, fontsize=title_size(panel.title, width))
+    axes.set_title(_title(panel, chart, width), loc="left", pad=4, fontsize=title_size(panel.title.split(" (")[0], width))
     for guide in panel.guides:
         _guide(axes, guide, is_crowded(guide, panel.guides, axes.get_ylim()) or _hides(axes, panel, guide))
     if chart.form == "bands":
@@ -39,9 +41,16 @@ def draw_panel(axes, panel, chart):
         axes.plot(places, heights, zorder=4, **ALIKE_STYLE)
 
 
+def _title(panel, chart, width):
+    """Returns the title of a panel; sizes in parentheses stand in a line of their own where one of the titles is
+    long."""
+    longest = max((other.title for other in chart.panels), key=len)
+    return panel.title if title_size(longest, width) > _SMALL_TITLE else panel.title.replace(" (", "\n(", 1)
+
+
 def alike(panel, chart):
-    """Returns at how many places from the left on all curves of a simulated panel are the same: eight lines that lie on each other
-    are one to the eye."""
+    """Returns at how many places from the left on all curves of a simulated panel are the same: eight lines that lie on
+    each other are one to the eye."""
     if not chart.simulated or chart.form != "lines" or len(panel.series) < 2:
         return 0
     curves = [[(mark.x, mark.y) for mark in series.marks] for series in panel.series]
@@ -71,8 +80,8 @@ def _bands(axes, panel):
 
 
 def _aside(panel, place):
-    """Returns how far a series stands beside its places: where they have names, as percentiles, all are at the same ones, and no
-    mark is to hide another."""
+    """Returns how far a series stands beside its places: where they have names, as percentiles, all are at the same
+    ones, and no mark is to hide another."""
     if not panel.x.names or panel.x.log:
         return 0
     return (place - (len(panel.series) - 1) / 2) * min(0.05, 0.6 / len(panel.series))

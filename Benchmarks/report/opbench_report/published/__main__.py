@@ -1,5 +1,5 @@
-"""`publish FILE.csv [--validation validate.txt]`, `ablation`, `simulation` or `macro` with `FILE.csv…`, and `check [--write]`, for
-scripts/results/reference, scripts/results/publish and scripts/check/results."""
+"""`publish FILE.csv [--validation validate.txt]`, `ablation`, `simulation` or `macro` with `FILE.csv…`, and
+`check [--write]`, for scripts/results/reference, scripts/results/publish and scripts/check/results."""
 
 import argparse
 import os

@@ -1,5 +1,5 @@
-"""A folder in `results/` that has results, a page and pictures which follow from them: what each decision is worth, and what was
-simulated. Publishing, writing anew and checking are alike for both."""
+"""A folder in `results/` that has results, a page and pictures which follow from them: what each decision is worth, and
+what was simulated. Publishing, writing anew and checking are alike for both."""
 
 import glob
 import os

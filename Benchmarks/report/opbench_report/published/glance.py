@@ -1,6 +1,7 @@
-"""The four rows that README.md begins with: two beside the reference, one beside the scheduler of another language that is
-nearest over all benchmarks, and one in fork and join beside all such schedulers that lead there, or the nearest one where none leads. The words are round.
-`results/SUMMARY.md` has the same rows with the ratios and intervals that the words come from."""
+"""The four rows that README.md begins with: two beside the reference, one beside the scheduler of another language that
+is nearest over all benchmarks, and one in fork and join beside all such schedulers that lead there, or the nearest one
+where none leads. The words are round. `results/SUMMARY.md` has the same rows with the ratios and intervals that the
+words come from."""
 
 from dataclasses import dataclass
 

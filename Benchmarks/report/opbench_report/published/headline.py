@@ -53,7 +53,8 @@ def _failed(results, line, arm):
 
 
 def _means(results, arms):
-    """Returns a row of means over the same benchmarks, and one for those that lack some of them, each beside one of ours."""
+    """Returns a row of means over the same benchmarks, and one for those that lack some of them, each beside one of
+    ours."""
     means = next((means for means in results.means or [] if not means.family), None)
     if means is None:
         return []

@@ -27,7 +27,8 @@ class Prior:
 
     @property
     def asked(self):
-        """Returns what opbench is asked of our results: which changes, on which work, and what the source makes us expect."""
+        """Returns what opbench is asked of our results: which changes, on which work, and what the source makes us
+        expect."""
         return {"changes": self.changes, "work": self.work, "metric": self.metric, "expects": self.expects}
 
 

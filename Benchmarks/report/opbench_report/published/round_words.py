@@ -1,9 +1,10 @@
-"""A ratio of times in round words, for readers who see no interval: "20 times as fast", "level", "4 to 5 times as long".
+"""A ratio of times in round words, for readers who see no interval: "20 times as fast", "level", "4 to 5 times as
+slow".
 
 The rules, which `results/SUMMARY.md` shows beside the exact numbers:
 
-* A round number has one significant digit. It has two, or three, where it would otherwise differ from the exact number by more
-  than a tenth, or lie outside of the 95 % interval.
+* A round number has one significant digit. It has two, or three, where it would otherwise differ from the exact number
+  by more than a tenth, or lie outside of the 95 % interval.
 * What differs by at most 15 % is level: the whole interval lies between 1/1.15 and 1.15.
 * Where the interval holds 1 and is not that narrow, no difference is shown.
 * Beside several others, the words go from the least end of their intervals to the greatest.
@@ -11,7 +12,7 @@ The rules, which `results/SUMMARY.md` shows beside the exact numbers:
 
 # What differs by at most this factor is level.
 LEVEL_TEXT = "1.15"
-_WORDS = {"faster": "as fast", "slower": "as long", "level": "level", "none": "no difference shown"}
+_WORDS = {"faster": "as fast", "slower": "as slow", "level": "level", "none": "no difference shown"}
 
 
 def in_round_words(means):

@@ -7,8 +7,8 @@ from ..findings import findings, only_one
 from . import glance
 from .headline import table
 
-# The parts of README.md, by the name in the marks around each, with the pictures of each. SUMMARY.md shows the same, the
-# table, and its pictures.
+# The parts of README.md, by the name in the marks around each, with the pictures of each. SUMMARY.md shows the same,
+# the table, and its pictures.
 PARTS = {"glance": ("overview",)}
 TABLE = ("overhead",)
 FIGURES = (*(name for names in PARTS.values() for name in names), *TABLE)
@@ -50,8 +50,8 @@ def provenance(results):
 
 
 def parts(results, charts, folder):
-    """Returns what stands between the marks in README.md, by the name of the part; `folder` is where the results lie, seen from
-    there."""
+    """Returns what stands between the marks in README.md, by the name of the part; `folder` is where the results lie,
+    seen from there."""
     return {
         part: _joined([*_rows(results, folder), *(picture for picture, _ in _pictures(names, charts, folder))])
         for part, names in PARTS.items()
@@ -86,7 +86,7 @@ def _pictures(names, charts, folder):
             if chart.name == name:
                 yield (
                     f"![{chart.title}]({folder}/figures/{name}.svg)",
-                    f"*{chart.title}.* {chart.caption} (`{command}`, `{name}.svg`)",
+                    f"*{chart.title}* {chart.caption} (`{command}`, `{name}.svg`)",
                 )
 
 

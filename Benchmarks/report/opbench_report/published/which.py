@@ -1,5 +1,5 @@
-"""The part of *Which for what* that shows reference results: this queue beside a task group and NIO's pool. Its numbers are those that
-`opbench compare` prints, since the page names these commands."""
+"""The part of *Which for what* that shows reference results: this queue beside a task group and NIO's pool. Its numbers
+are those that `opbench compare` prints, since the page names these commands."""
 
 import os
 import re

@@ -34,7 +34,8 @@ static void warn(j_common_ptr jpeg, int level) {
     case JWRN_NOT_SEQUENTIAL: return;
     case JWRN_JPEG_EOF: ((struct jpeg_reading *)jpeg)->lacks_end = true; return;
     case JWRN_EXTRANEOUS_DATA:
-      // In front of a restart mark they are pixels that were not understood. Else they are padding, or what a camera writes there.
+      // In front of a restart mark they are pixels that were not understood. Else they are padding, or what a camera
+      // writes there.
       if (jpeg->err->msg_parm.i[1] < JPEG_RST0 || jpeg->err->msg_parm.i[1] > JPEG_RST0 + 7) return;
   }
   stop(jpeg);
@@ -48,8 +49,8 @@ static void limit_scans(j_common_ptr jpeg) {
   longjmp(reading->stop, 1);
 }
 
-/// Whether the file has told all of each pixel, though the file has no end mark. The library warns of a scan that breaks off; a scan
-/// that is missing altogether is seen here.
+/// Whether the file has told all of each pixel, though the file has no end mark. The library warns of a scan that
+/// breaks off; a scan that is missing altogether is seen here.
 static bool is_complete(const struct jpeg_decompress_struct *jpeg) {
   if (jpeg->arith_code) return false;
   for (int component = 0; component < jpeg->num_components; component++) {

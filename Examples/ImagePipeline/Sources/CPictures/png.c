@@ -19,8 +19,9 @@ static void stop(png_structp png, png_const_charp text) {
   longjmp(reading->stop, 1);
 }
 
-/// A chunk with a wrong checksum is left out by the library, which warns. Pixels are lost when the chunk is about them: their
-/// alpha, and the scale of their colours. A wrong checksum of all pixels is a warning too, since they have been read by then.
+/// A chunk with a wrong checksum is left out by the library, which warns. Pixels are lost when the chunk is about them:
+/// their alpha, and the scale of their colours. A wrong checksum of all pixels is a warning too, since they have been
+/// read by then.
 static void warn(png_structp png, png_const_charp text) {
   static const char *const losses[] = {
     "tRNS: CRC error", "gAMA: CRC error", "sRGB: CRC error", "IDAT: incorrect data check"

@@ -16,12 +16,14 @@
   /// Loads over HTTP/1.1 with AsyncHTTPClient.
   /// ```swift
   /// let transport = HTTPTransport(connectionsPerHost: 8)
-  /// try await transport.send(TransportRequest(url: "https://example.org/a.jpg"), head: { print($0.status) }, chunk: { _ in })
+  /// let request = TransportRequest(url: "https://example.org/a.jpg")
+  /// try await transport.send(request, head: { print($0.status) }, chunk: { _ in })
   /// try await transport.shutdown()
   /// ```
   /// No redirect is followed. Nothing is tried again. Bodies are not decompressed.
   ///
-  /// Each host has `connectionsPerHost` connections at most. Requests beyond that wait their turn, in order, without a time limit.
+  /// Each host has `connectionsPerHost` connections at most. Requests beyond that wait their turn, in order, without a
+  /// time limit.
   public final class HTTPTransport: Transport {
     private let client: HTTPClient
     private let gate: HostGate
@@ -31,7 +33,8 @@
 
     /// - Parameters:
     ///   - connectionsPerHost: The largest number of connections to one host and port. It is at least 1.
-    ///   - connectTimeout: A connection that takes longer to open fails. The time spent waiting for a turn does not count.
+    ///   - connectTimeout: A connection that takes longer to open fails. The time spent waiting for a turn does not
+    ///     count.
     ///   - readTimeout: A request whose server sends nothing for so long fails.
     public init(
       connectionsPerHost: Int = 8, connectTimeout: Duration = .seconds(10), readTimeout: Duration = .seconds(30)
@@ -56,7 +59,8 @@
       Task { [client] in try? await client.shutdown() }
     }
 
-    /// Closes all connections. Requests in progress fail with a `TransportError`, and so do later ones. A second call does nothing.
+    /// Closes all connections. Requests in progress fail with a `TransportError`, and so do later ones. A second call
+    /// does nothing.
     public func shutdown() async throws {
       guard !isShutDown.exchange(true, ordering: .relaxed) else { return }
       try await client.shutdown()

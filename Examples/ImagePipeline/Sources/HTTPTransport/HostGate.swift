@@ -3,8 +3,8 @@
 
   /// Lets a limited number of requests of each host in, and the others wait in order.
   ///
-  /// The client has a limit of its own, with a queue. A request waits there for as long as opening a connection may take, and
-  /// then it fails. Behind this gate none waits there.
+  /// The client has a limit of its own, with a queue. A request waits there for as long as opening a connection may
+  /// take, and then it fails. Behind this gate none waits there.
   final class HostGate: Sendable {
     private struct Host {
       var inside = 0
@@ -38,7 +38,8 @@
 
     init(limit: Int) { self.limit = limit }
 
-    /// Returns when the request may go on. Each return needs one `leave`. Throws `CancellationError` when the task is cancelled.
+    /// Returns when the request may go on. Each return needs one `leave`. Throws `CancellationError` when the task is
+    /// cancelled.
     func enter(_ name: String) async throws {
       let id = state.withLock {
         $0.lastID += 1

@@ -3,15 +3,19 @@ import Operations
 import Pictures
 import Synchronization
 
-/// Downloads, decodes, changes and keeps pictures. Each stage is a queue of operations with a limit of its own.
+/// Downloads, decodes, changes and keeps pictures.
+///
+/// The idea is in this file. A stage is a queue with a limit. A step is an operation of a stage, which all requests
+/// share that need it (`Coalescer`), and asks in its body for the step before. So priorities and cancelling pass from a
+/// request through all steps down to its connection.
 ///
 /// ```swift
 /// let pipeline = ImagePipeline(transport: HTTPTransport(), backend: .stealing)
 /// let picture = try await pipeline.image(for: ImageRequest(url: "http://127.0.0.1:8080/picture/1.jpg"))
 /// ```
 ///
-/// Requests share what they have in common: one download for a URL, one decoding for a URL and a size, one picture for a URL and
-/// its processing. A step is as urgent as the most urgent request that needs the step. A step ends when the last request has left.
+/// There is one download for a URL, one decoding for a URL and a size, one picture for a URL and its processing. A step
+/// is as urgent as its most urgent request, and ends when the last request has left.
 public final class ImagePipeline: Sendable {
   /// The queues of the stages. Their operations are named after their URLs: `diagnosis()` and a trace show them.
   public struct Queues: Sendable {
@@ -50,22 +54,22 @@ public final class ImagePipeline: Sendable {
   public let statistics = PipelineStatistics()
   public let backend: any Backend
 
-  private let configuration: Configuration
-  private let transport: any Transport
+  let configuration: Configuration
+  let transport: any Transport
   private let memory: MemoryCache<Key, Picture>
-  private let bucket: TokenBucket<PipelineClock>?
-  private let jitter: Mutex<SeededGenerator>
+  let bucket: TokenBucket<PipelineClock>?
+  let jitter: Mutex<SeededGenerator>
   private let isShutDown = Atomic(false)
   /// What `isSuspended` was set to last.
   private let suspension = Mutex(false)
-  private let lastNumber = Atomic(0)
-  private let listeners = ProgressListeners()
+  let lastNumber = Atomic(0)
+  let listeners = ProgressListeners()
 
   private let pictures: Coalescer<Key, Picture>
   private let sources: Coalescer<Key, DecodedPicture>
   private let downloads: Coalescer<Key, Download>
-  private let fetches: Coalescer<Key, Download>
-  private let permits: Coalescer<Key, Void>
+  let fetches: Coalescer<Key, Download>
+  let permits: Coalescer<Key, Void>
   private let decodes: Coalescer<Key, DecodedPicture>
   private let processes: Coalescer<Key, Picture>
 
@@ -95,7 +99,8 @@ public final class ImagePipeline: Sendable {
     sources = Coalescer(queue: queues.joints) { $0.url }
     downloads = Coalescer(queue: queues.joints) { $0.url }
     fetches = Coalescer(queue: queues.fetch) { $0.url }
-    // A bucket serves who came first. So one request at a time stands there, and the queue in front knows who is urgent.
+    // A bucket serves who came first. So one request at a time stands there, and the queue in front knows who is
+    // urgent.
     permits = Coalescer(queue: queues.rate) { $0.url }
     decodes = Coalescer(queue: queues.decode) { $0.url }
     processes = Coalescer(queue: queues.process) { $0.url }
@@ -132,56 +137,10 @@ public final class ImagePipeline: Sendable {
     return ImageTask(work, request)
   }
 
-  /// Asks for a picture and calls `completion` once, on a thread of the backend.
-  @discardableResult
-  public func load(
-    _ request: ImageRequest, completion: @escaping @Sendable (Result<Picture, any Error>) -> Void
-  ) -> ImageTask {
-    let task = task(for: request)
-    Task(executorPreference: backend.taskExecutor) {
-      do { completion(.success(try await task.value)) } catch { completion(.failure(error)) }
-    }
-    return task
-  }
-
-  /// A plain operation whose result is the picture: give it dependencies, and add it to any queue.
-  public func operation(for request: ImageRequest) -> TaskOperation<Picture, any Error> {
-    let operation = TaskOperation { [self] in try await image(for: request) }
-    operation.name = Address.shown(request.url)
-    return operation
-  }
-
-  /// The progress of a picture's download, and then the picture. A reader that stops reading leaves.
-  public func updates(for request: ImageRequest) -> AsyncThrowingStream<ImageUpdate, any Error> {
-    // A reader that is slow misses progress, and never the picture: so a body of many small parts fills no memory.
-    let (stream, continuation) = AsyncThrowingStream<ImageUpdate, any Error>.makeStream(
-      bufferingPolicy: .bufferingNewest(64))
-    let reader = UpdateReader(continuation)
-    let file = key(for: request).file
-    let number = listeners.add(file) { reader.progress($0, $1) }
-    let task = task(for: request)
-    let waiting = Task(executorPreference: backend.taskExecutor) { [listeners] in
-      defer { listeners.remove(number, from: file) }
-      do {
-        reader.finish(.success(try await task.value))
-      } catch {
-        reader.finish(.failure(error))
-      }
-    }
-    continuation.onTermination = { reason in
-      guard case .cancelled = reason else { return }
-      task.cancel()
-      waiting.cancel()
-    }
-    return stream
-  }
-
-  /// Fetches pictures that will be wanted soon.
-  public func prefetcher() -> ImagePrefetcher { ImagePrefetcher(self) }
-
   // MARK: Steering
 
-  /// While true, no stage starts anything: the thread that scrolls has the CPUs. What runs goes on, and what is in memory is found.
+  /// While true, no stage starts anything: the thread that scrolls has the CPUs. What runs goes on, and what is in
+  /// memory is found.
   public var isSuspended: Bool {
     get { suspension.withLock { $0 } }
     set {
@@ -191,7 +150,8 @@ public final class ImagePipeline: Sendable {
     }
   }
 
-  /// Several threads may set `isSuspended`. Each looks again behind its own stores, so the last value counts in all queues.
+  /// Several threads may set `isSuspended`. Each looks again behind its own stores, so the last value counts in all
+  /// queues.
   private func applySuspension() {
     var (wanted, applied): (Bool, Bool?) = (isSuspended, nil)
     while applied != wanted {
@@ -206,7 +166,8 @@ public final class ImagePipeline: Sendable {
     memory.removeAll()
   }
 
-  /// Takes no more requests, cancels what is under way, and returns when nothing runs any more. What was written to disk is whole.
+  /// Takes no more requests, cancels what is under way, and returns when nothing runs any more. What was written to
+  /// disk is whole.
   public func shutdown() async {
     // Under the lock: a suspension that another thread sets now comes before, and is lifted, or is refused.
     suspension.withLock {
@@ -225,27 +186,6 @@ public final class ImagePipeline: Sendable {
   }
 
   // MARK: Steps
-
-  private func key(for request: ImageRequest) -> Key {
-    let number = configuration.coalesces ? 0 : lastNumber.add(1, ordering: .relaxed).newValue
-    var (url, fields) = (Address.shown(request.url), Self.fields(request.fields))
-    if let address = Address(request.url) {
-      url = address.text
-      fields["authorization"] = fields["authorization"] ?? address.authorization
-    }
-    return Key(url: url, fields: fields, processing: request.processing, number: number)
-  }
-
-  /// Fields with names in lower case, without those that are the pipeline's own.
-  private static func fields(_ fields: [String: String]) -> [String: String] {
-    let own = ["range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since"]
-    return Dictionary(fields.map { ($0.lowercased(), $1) }) { $1 }.filter { !own.contains($0.key) }
-  }
-
-  /// The key of a picture in memory.
-  private func kept(_ key: Key) -> Key {
-    Key(url: key.url, fields: key.fields, processing: key.processing, number: 0)
-  }
 
   /// Decodes, and does to the picture what is asked.
   private func picture(_ key: Key) async throws -> Picture {
@@ -273,8 +213,8 @@ public final class ImagePipeline: Sendable {
     try await again(budget: nil) { try await self.decoded(key) }
   }
 
-  /// Downloads and decodes. What was kept of an earlier download and makes no picture is dropped, and the picture is downloaded
-  /// again.
+  /// Downloads and decodes. What was kept of an earlier download and makes no picture is dropped, and the picture is
+  /// downloaded again.
   private func decoded(_ key: Key) async throws -> DecodedPicture {
     let file = key.with(Processing())
     var mayGoOn = 2
@@ -307,103 +247,20 @@ public final class ImagePipeline: Sendable {
     if case .damaged = error { return true }
     return error == .unknownFormat && entry.bytes.count < 4
   }
+}
 
-  /// Attempts again what is `Passing`, after waits that hold no place.
-  private func again<Value>(
-    budget: RetryBudget?, _ attempt: nonisolated(nonsending) () async throws -> Value
-  ) async throws -> Value {
-    lazy var backoff = Backoff.exponential(factor: 2, initial: configuration.backoff).maximum(.seconds(8))
-      .fullJitter(using: SeededGenerator(seed: jitter.withLock { $0.next() }))
-    var attempts = 0
-    do {
-      return try await retry(
-        maxAttempts: configuration.maximumAttempts, clock: configuration.clock, budget: budget
-      ) {
-        attempts += 1
-        if attempts > 1 { statistics.add(1, to: .retries) }
-        return try await attempt()
-      } strategy: { error in
-        guard let error = error as? Passing else { return .stop }
-        let wait = max(backoff.nextDuration(), error.retryAfter ?? .zero)
-        return wait <= configuration.longestBackoff ? .backoff(wait) : .stop
-      }
-    } catch let error as Passing {
-      throw error.underlying
-    }
-  }
-
-  /// Writing delays nobody, and a disk that is full costs no picture.
-  private func onDisk(_ body: @escaping @Sendable (DiskCache) throws -> Void) {
-    guard let cache = configuration.diskCache else { return }
-    queues.store.addOperation { [statistics] in
-      do { try body(cache) } catch { statistics.add(1, to: .failedStores) }
-    }
-  }
-
-  private func keep(_ download: Download) {
-    if download.mustNotBeStored {
-      // What was kept is not what the server has now.
-      onDisk { $0.removeAll(of: download.entry.url) }
-    } else if download.isNew {
-      onDisk { try $0.store(download.entry, at: download.moment) }
-    }
-  }
-
-  /// Finds the file on disk, or fetches the file: again when that may help.
-  private func download(_ key: Key) async throws -> Download {
-    let cache = configuration.diskCache
-    let moment = cache?.moment() ?? 0
-    let stale = cache?.entry(for: key.file)
-    if let stale, stale.isFresh(at: configuration.clock.wallTime()) {
-      statistics.add(1, to: .diskHits)
-      return Download(entry: stale, moment: moment, hasKeptBytes: true, isNew: false)
-    }
-    let part = cache?.part(for: key.file).map {
-      Part(bytes: $0.bytes, etag: $0.etag, lastModified: $0.lastModified, address: $0.address ?? key.url)
-    }
-    let memory = DownloadMemory(part)
-    guard let url = Address(key.url) else { throw TransportError.noAddress(key.url) }
-    let fields = ["accept": "image/jpeg, image/png", "accept-encoding": "identity"]
-      .merging(Self.fields(configuration.fields)) { $1 }.merging(key.fields) { $1 }
-    let attempt = Attempt(
-      transport: transport, configuration: configuration, clock: configuration.clock, statistics: statistics,
-      url: url, file: key.file, fields: fields, moment: moment, stale: stale, memory: memory,
-      permit: { [bucket, permits] in
-        if let bucket { try await permits.step(for: key) { try await bucket.take() } }
-      },
-      progress: { [listeners] in listeners.report($0, $1, of: key.file) })
-    do {
-      return try await again(budget: configuration.retryBudget) {
-        try await fetches.step(for: key) { [self] in try await fetch(attempt) }
-      }
-    } catch {
-      keep(attempt)
-      throw error
-    }
-  }
-
-  private func fetch(_ attempt: Attempt) async throws -> Download {
-    do {
-      try await attempt.permit()
-      let deadline = configuration.clock.now.advanced(by: configuration.timeout)
-      return try await withDeadline(deadline, clock: configuration.clock) { try await attempt.run() }
-    } catch {
-      // The download that asked has ended before, and has seen nothing of what came last.
-      if Task.isCancelled { keep(attempt) }
-      throw error is DeadlineExceeded ? Passing(underlying: error) : error
-    }
-  }
-
-  /// What an interrupted download leaves for the next one.
-  private func keep(_ attempt: Attempt) {
-    switch attempt.memory.state.withLock({ $0 }) {
-    case .unchanged: break
-    case .useless: onDisk { $0.removePart(of: attempt.file) }
-    case .grown(let part):
-      let entry = DiskCache.Entry(
-        url: attempt.file, bytes: part.bytes, etag: part.etag, lastModified: part.lastModified,
-        confirmed: configuration.clock.wallTime(), address: part.address)
-      onDisk { try $0.storePart(entry, at: attempt.moment) }
+extension Coalescer {
+  /// As `value(for:)`, for a step in the body of another step. The cancelling of the waiting task leaves in that very
+  /// call, and does not wait until a thread is free for the task: so it passes through all steps at once, down to the
+  /// connection.
+  func step(for key: Key, _ body: @escaping @Sendable () async throws -> Success) async throws -> Success {
+    try Task.checkCancellation()
+    let request = request(for: key, body)
+    defer { request.cancel() }
+    return try await withTaskCancellationHandler {
+      try await request.value
+    } onCancel: {
+      request.cancel()
     }
   }
 }

@@ -64,7 +64,8 @@
       case bytes(Range<Int>)
     }
 
-    /// The part of the picture that is asked for. A range that is not understood counts as none, and so do several ranges.
+    /// The part of the picture that is asked for. A range that is not understood counts as none, and so do several
+    /// ranges.
     func part(of byteCount: Int, etag: String?, lastModified: Int?) -> Part {
       guard let range, range.hasPrefix("bytes=") else { return .whole }
       if let ifRange {

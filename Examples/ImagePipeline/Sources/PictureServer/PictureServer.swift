@@ -11,7 +11,8 @@
   import NIOPosix
   import Synchronization
 
-  /// A server of pictures on the loopback address 127.0.0.1, with faults on demand. The address of a request says what happens.
+  /// A server of pictures on the loopback address 127.0.0.1, with faults on demand. The address of a request says what
+  /// happens.
   /// ```swift
   /// let server = PictureServer { $0 < 100 ? picture($0) : nil }
   /// let port = try await server.start()
@@ -19,9 +20,9 @@
   /// // http://127.0.0.1:<port>/picture/17.jpg?cut=500&times=1   the first answer breaks off
   /// await server.stop()
   /// ```
-  /// `/picture/17.jpg` has a strong `ETag`, `Last-Modified`, `Cache-Control: max-age` and `Accept-Ranges: bytes`. It answers
-  /// `If-None-Match` and `If-Modified-Since` with 304. It answers `Range` with 206 or 416. With an `If-Range` that does not hold
-  /// it answers 200 and the whole picture. Several ranges in one request count as none.
+  /// `/picture/17.jpg` has a strong `ETag`, `Last-Modified`, `Cache-Control: max-age` and `Accept-Ranges: bytes`. It
+  /// answers `If-None-Match` and `If-Modified-Since` with 304. It answers `Range` with 206 or 416. With an `If-Range`
+  /// that does not hold it answers 200 and the whole picture. Several ranges in one request count as none.
   ///
   /// Words in the query make faults. Several may be joined with `&`. `fault=WORD` is the same as `WORD`.
   /// - `status=500`, or `500`, or `status500`: this status in place of the picture. Any from 200 to 599.
@@ -35,8 +36,8 @@
   /// - `endless`: a body without an end, as fast as the client takes it.
   /// - `garbage`: random bytes as `image/jpeg`. They are as many as the picture has, and the same each time.
   /// - `wrongtype`: status 200 with a page of `text/html`.
-  /// - `redirect=ADDRESS`: status 302 with this `Location`. `redirect=loop` leads to the same address. `&` and `%` in the address
-  ///   are written `%26` and `%25`.
+  /// - `redirect=ADDRESS`: status 302 with this `Location`. `redirect=loop` leads to the same address. `&` and `%` in
+  ///   the address are written `%26` and `%25`.
   /// - `times=N`: the faults above are for the first N requests of this address. The address includes the query.
   /// - `etag-changes`: each answer has another `ETag`. `times` does not matter.
   /// - `no-validators`: neither `ETag` nor `Last-Modified`. `times` does not matter.
@@ -44,10 +45,10 @@
   ///
   /// An unknown word gets status 400, and a text that lists the words.
   ///
-  /// `/random/SEED/17.jpg` is the picture with a seeded mix of faults. Each of the first two requests of such an address has a
-  /// fault in 15 of 100 cases. The third and later ones have none. The seed, the address with its query, and the number of the
-  /// request decide. The kinds are alike frequent: status 500; status 503; status 429 with `Retry-After: 0`; the connection closed
-  /// in the middle of the body; `short`; `drop`; 50 ms of delay.
+  /// `/random/SEED/17.jpg` is the picture with a seeded mix of faults. Each of the first two requests of such an
+  /// address has a fault in 15 of 100 cases. The third and later ones have none. The seed, the address with its query,
+  /// and the number of the request decide. The kinds are alike frequent: status 500; status 503; status 429 with
+  /// `Retry-After: 0`; the connection closed in the middle of the body; `short`; `drop`; 50 ms of delay.
   ///
   /// A `NetworkModel` applies to all answers. The server runs on one event loop, and uses one thread.
   public final class PictureServer: Sendable {
@@ -61,7 +62,8 @@
     /// - Parameters:
     ///   - network: A made-up network between the server and its clients. Nil: none.
     ///   - maxAge: For `Cache-Control`, in seconds.
-    ///   - pictures: The picture at a place, or nil for a 404. It is called on the event loop for each request. So it returns at once.
+    ///   - pictures: The picture at a place, or nil for a 404. It is called on the event loop for each request. So it
+    ///     returns at once.
     public init(
       network: NetworkModel? = nil, maxAge: Int = 3600, pictures: @escaping @Sendable (Int) -> ServedPicture?
     ) {

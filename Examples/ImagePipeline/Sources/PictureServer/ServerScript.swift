@@ -133,9 +133,9 @@
 
     /// Adds the fault of this attempt, if there is one.
     ///
-    /// Each of the first two requests of an address has a fault in 15 of 100 cases. All later ones have none. The kinds are alike
-    /// frequent: status 500; status 503; status 429 with `Retry-After: 0`; the connection closed in the middle of the body; a body
-    /// shorter than announced; the connection closed without an answer; 50 ms of delay.
+    /// Each of the first two requests of an address has a fault in 15 of 100 cases. All later ones have none. The kinds
+    /// are alike frequent: status 500; status 503; status 429 with `Retry-After: 0`; the connection closed in the
+    /// middle of the body; a body shorter than announced; the connection closed without an answer; 50 ms of delay.
     mutating func addRandomFault(seed: UInt64, uri: String, attempt: Int, byteCount: Int) {
       guard attempt <= 2 else { return }
       var random = SplitMix64(seed, uri, attempt)

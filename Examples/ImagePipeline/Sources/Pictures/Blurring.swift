@@ -6,12 +6,13 @@ extension Picture {
 
   /// Makes the picture soft.
   ///
-  /// Three means over squares of `2 * radius + 1` pixels follow each other. That is close to a Gauss blur with a deviation of
-  /// `radius + 0.5` pixels. Beyond its edges the picture goes on as in a mirror, so that the mean brightness is kept.
-  /// Transparent pixels do not colour their neighbours.
+  /// Three means over squares of `2 * radius + 1` pixels follow each other. That is close to a Gauss blur with a
+  /// deviation of `radius + 0.5` pixels. Beyond its edges the picture goes on as in a mirror, so that the mean
+  /// brightness is kept. Transparent pixels do not colour their neighbours.
   ///
-  /// *Cost*: O(pixels), whatever the radius is. Columns and then rows are worked on at the same time on several threads. The function
-  /// blocks the calling thread, which takes part. The result is the same on each machine, and on each backend.
+  /// *Cost*: O(pixels), whatever the radius is. Columns and then rows are worked on at the same time on several
+  /// threads. The function blocks the calling thread, which takes part. The result is the same on each machine, and on
+  /// each backend.
   ///
   /// Traps when `radius` is not from 0 to 1,000.
   ///
@@ -98,7 +99,8 @@ private func blurredColumns(
 
 /// For each place of a line the sum of the places from `radius` before it to `radius` behind it, by a running sum.
 ///
-/// Sums are whole numbers below 2^53 after three calls with the largest radius, so that `Double` holds them exactly: nothing drifts.
+/// Sums are whole numbers below 2^53 after three calls with the largest radius, so that `Double` holds them exactly:
+/// nothing drifts.
 @inline(__always)
 private func addNeighbours(
   _ line: UnsafeMutableBufferPointer<SIMD4<Double>>, to result: UnsafeMutableBufferPointer<SIMD4<Double>>, radius: Int,

@@ -21,7 +21,8 @@ extension Picture {
 
   /// Gives the picture the brown of old photographs. Alpha is kept.
   ///
-  /// *Cost*: O(pixels), rows at the same time on several threads. The function blocks the calling thread, which takes part.
+  /// *Cost*: O(pixels), rows at the same time on several threads. The function blocks the calling thread, which takes
+  /// part.
   public func sepia() -> Picture {
     mapped { pixel in
       // In parts of 1,024: the usual 0.393, 0.769, 0.189 and so on.
@@ -39,7 +40,8 @@ extension Picture {
 
   /// Takes the colours away. Green counts most and blue least, as for the eye. Alpha is kept.
   ///
-  /// *Cost*: O(pixels), rows at the same time on several threads. The function blocks the calling thread, which takes part.
+  /// *Cost*: O(pixels), rows at the same time on several threads. The function blocks the calling thread, which takes
+  /// part.
   public func grey() -> Picture {
     mapped { pixel in
       // In parts of 65,536, with a sum of exactly that: 0.2126, 0.7152, 0.0722.

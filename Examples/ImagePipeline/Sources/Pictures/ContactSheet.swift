@@ -13,8 +13,8 @@ public enum ContactSheet {
 
   /// Puts pictures into cells, from left to right and from the top down.
   ///
-  /// The ground is light grey. Each picture is in the middle of its cell, and the ground shows through where it is transparent. One that
-  /// is larger than the cell is made smaller. A crossed box stands for a picture that is missing.
+  /// The ground is light grey. Each picture is in the middle of its cell, and the ground shows through where it is
+  /// transparent. One that is larger than the cell is made smaller. A crossed box stands for a picture that is missing.
   ///
   /// *Cost*: O(pixels of the sheet), and what making pictures smaller costs. Traps when `cell` or `columns` is below 1.
   ///

@@ -26,21 +26,21 @@ public struct DecodingLimits: Sendable, Hashable {
 extension Picture {
   /// Reads a JPEG or PNG file.
   ///
-  /// The first bytes tell which of the two it is; a name or a content type is not needed. Grey pictures, palettes and 16 bits a
-  /// colour are converted. JPEG files have no alpha: the picture is opaque.
+  /// The first bytes tell which of the two it is; a name or a content type is not needed. Grey pictures, palettes and
+  /// 16 bits a colour are converted. JPEG files have no alpha: the picture is opaque.
   ///
-  /// The picture is turned as the file says: by the orientation of its EXIF data, in a JPEG and in a PNG file. All sizes are those behind
-  /// the turn.
+  /// The picture is turned as the file says: by the orientation of its EXIF data, in a JPEG and in a PNG file. All
+  /// sizes are those behind the turn.
   ///
-  /// Colours are taken for sRGB. The scale of brightness that a PNG file names (`gAMA`) is applied. A colour profile (ICC) is not: the
-  /// colours of a picture whose profile is far from sRGB are a little off.
+  /// Colours are taken for sRGB. The scale of brightness that a PNG file names (`gAMA`) is applied. A colour profile
+  /// (ICC) is not: the colours of a picture whose profile is far from sRGB are a little off.
   ///
-  /// A file that has lost pixels is an error. A part of a picture is never returned. What makes no pixel may be wrong: a checksum of a
-  /// comment, bytes too many, the end mark of a JPEG file whose pixels are all there. JPEG files have no checksum, though: a change
-  /// that makes another valid file cannot be seen.
+  /// A file that has lost pixels is an error. A part of a picture is never returned. What makes no pixel may be wrong:
+  /// a checksum of a comment, bytes too many, the end mark of a JPEG file whose pixels are all there. JPEG files have
+  /// no checksum, though: a change that makes another valid file cannot be seen.
   ///
-  /// With `fitting` a JPEG is read at a fraction of its size: the smallest from which `downscaled(toFit:)` still shrinks, to the
-  /// same size as from the whole picture. That is several times as fast. A PNG is always read whole.
+  /// With `fitting` a JPEG is read at a fraction of its size: the smallest from which `downscaled(toFit:)` still
+  /// shrinks, to the same size as from the whole picture. That is several times as fast. A PNG is always read whole.
   ///
   /// *Cost*: O(pixels), on the calling thread. The function shares nothing, so that any number of threads may call it.
   ///
@@ -50,7 +50,8 @@ extension Picture {
   ///   - bytes: the whole file.
   ///   - limits: how large a picture may be. They hold for the size in the file, with `fitting` too.
   ///   - size: the longest side that is needed, in pixels. The picture may be larger.
-  /// - Throws: ``PictureError``: the format is unknown or not supported, the file is damaged, or the picture is too large.
+  /// - Throws: ``PictureError``: the format is unknown or not supported, the file is damaged, or the picture is too
+  ///   large.
   public static func decode(
     _ bytes: [UInt8], limits: DecodingLimits = DecodingLimits(), fitting size: Int? = nil
   ) throws(PictureError) -> Picture {
@@ -108,7 +109,8 @@ extension Picture {
 
   // MARK: Turning
 
-  /// How EXIF data say that the picture is to be turned, from 1 to 8. 1, not at all, where they say nothing that can be understood.
+  /// How EXIF data say that the picture is to be turned, from 1 to 8. 1, not at all, where they say nothing that can be
+  /// understood.
   private static func orientation(inEXIF bytes: UnsafeRawBufferPointer) -> Int {
     let isLittle = bytes.first == UInt8(ascii: "I")
     func number(at place: Int, bytes count: Int) -> Int? {
@@ -127,7 +129,8 @@ extension Picture {
     return 1
   }
 
-  /// - Parameter orientation: as EXIF counts: 2 to 4 mirror or turn, and 5 to 8 exchange the sides too. Others change nothing.
+  /// - Parameter orientation: as EXIF counts: 2 to 4 mirror or turn, and 5 to 8 exchange the sides too. Others change
+  ///   nothing.
   private func turned(_ orientation: Int) -> Picture {
     // The first pixel, the step to the right and the step down, in pixels of this picture.
     let (start, right, down): (Int, Int, Int)

@@ -3,12 +3,13 @@ import Operations
 extension Picture {
   /// Makes the picture smaller, so that its longer side has `size` pixels. The shape is kept.
   ///
-  /// A picture that fits already is returned as it is. The filter is Lanczos with three lobes: sharp, and without the patterns that
-  /// leaving out pixels makes. Transparent pixels do not colour their neighbours.
+  /// A picture that fits already is returned as it is. The filter is Lanczos with three lobes: sharp, and without the
+  /// patterns that leaving out pixels makes. Transparent pixels do not colour their neighbours.
   ///
   /// All sums are sums of whole numbers: the result is the same on each machine, and on each backend.
   ///
-  /// *Cost*: O(pixels), rows at the same time on several threads. The function blocks the calling thread, which takes part.
+  /// *Cost*: O(pixels), rows at the same time on several threads. The function blocks the calling thread, which takes
+  /// part.
   ///
   /// Traps when `size` is below 1.
   ///
@@ -86,7 +87,8 @@ func multiplied(_ pixel: SIMD4<UInt8>) -> SIMD4<UInt32> {
   return SIMD4<UInt32>(truncatingIfNeeded: pixel) &* alpha
 }
 
-/// A pixel of sums of colours times alpha. The filter swings a little over and under: what is out of range becomes its end.
+/// A pixel of sums of colours times alpha. The filter swings a little over and under: what is out of range becomes its
+/// end.
 @inline(__always)
 private func straight(_ sums: SIMD4<Int32>) -> SIMD4<UInt8> {
   // 16,384 is the sum of the weights: a full alpha is 255 * 255 / 4 * 16,384.
@@ -142,8 +144,8 @@ private func lanczos(_ x: Double) -> Double {
   return 3 * sineOfPi(x) * sineOfPi(x / 3) / (Double.pi * Double.pi * x * x)
 }
 
-/// The sine of pi times a number, to 11 digits. It is made of additions and products, which each machine rounds in the same way; C
-/// libraries' sines differ in their last bits.
+/// The sine of pi times a number, to 11 digits. It is made of additions and products, which each machine rounds in the
+/// same way; C libraries' sines differ in their last bits.
 private func sineOfPi(_ x: Double) -> Double {
   let whole = x.rounded()
   let angle = (x - whole) * Double.pi

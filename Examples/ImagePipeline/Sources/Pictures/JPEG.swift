@@ -11,8 +11,8 @@ import CPictures
 extension Picture {
   /// Makes a JPEG file. A transparent picture is laid over white, since JPEG has no alpha.
   ///
-  /// From a quality of 90 on, colours are kept in full detail. Below, they have half the detail of the brightness, which is hard to
-  /// see and makes smaller files.
+  /// From a quality of 90 on, colours are kept in full detail. Below, they have half the detail of the brightness,
+  /// which is hard to see and makes smaller files.
   ///
   /// *Cost*: O(pixels), on the calling thread. Traps when `quality` is not from 1 to 100.
   ///

@@ -1,6 +1,7 @@
 /// A picture in memory: red, green, blue and alpha, 8 bits each, row by row from the top.
 ///
-/// Alpha is straight: a colour does not depend on the alpha beside it. 0 is transparent, 255 is opaque. Colours are sRGB.
+/// Alpha is straight: a colour does not depend on the alpha beside it. 0 is transparent, 255 is opaque. Colours are
+/// sRGB.
 ///
 /// A picture is a value. Nothing changes it after it is made, so any number of threads may read it.
 public struct Picture: Sendable, Equatable {

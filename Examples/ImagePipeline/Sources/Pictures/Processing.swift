@@ -113,8 +113,8 @@ public struct Processing: Sendable, Hashable, CustomStringConvertible {
 
   /// Makes the picture smaller, and then applies the filters in their order.
   ///
-  /// The result is the same on each backend. *Cost*: O(pixels) for each filter, after the first pixels have been made fewer. The
-  /// function blocks the calling thread, which takes part.
+  /// The result is the same on each backend. *Cost*: O(pixels) for each filter, after the first pixels have been made
+  /// fewer. The function blocks the calling thread, which takes part.
   ///
   /// Traps when a filter's radius is out of range.
   ///

@@ -2,8 +2,8 @@
 public enum TestPicture {
   /// Paints a landscape: a sky with a sun and clouds, and hills.
   ///
-  /// The seed chooses the colours, the light and the shapes. The same seed and size give the same picture on each machine. The picture is
-  /// opaque.
+  /// The seed chooses the colours, the light and the shapes. The same seed and size give the same picture on each
+  /// machine. The picture is opaque.
   ///
   /// *Cost*: O(pixels), some nanoseconds a pixel, on the calling thread. Traps when a side is below 1.
   ///

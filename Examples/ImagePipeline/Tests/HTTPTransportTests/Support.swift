@@ -5,7 +5,8 @@
   import Synchronization
   import Testing
 
-  /// How long a transport of a test waits. The server's code shares its threads with tests that compute for minutes on a busy machine.
+  /// How long a transport of a test waits. The server's code shares its threads with tests that compute for minutes on
+  /// a busy machine.
   let patience = Duration.seconds(1800)
 
   /// A server with a hundred pictures of made-up bytes, and a transport, for the time of `body`.

@@ -4,8 +4,8 @@ import Pictures
 import Testing
 
 extension Stage {
-  /// Makes up to five requests of one URL that share a fetch. Each is more urgent than the last: when the fetch is as urgent as
-  /// the request, the request has arrived there.
+  /// Makes up to five requests of one URL that share a fetch. Each is more urgent than the last: when the fetch is as
+  /// urgent as the request, the request has arrived there.
   func joined(_ requests: [ImageRequest], _ pipeline: ImagePipeline) async throws -> [ImageTask] {
     let priorities: [Operation.QueuePriority] = [.veryLow, .low, .normal, .high, .veryHigh]
     var tasks: [ImageTask] = []

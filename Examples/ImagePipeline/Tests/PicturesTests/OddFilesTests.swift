@@ -89,7 +89,8 @@ struct OddFilesTests {
         == Picture.decode(jpeg))
     let png = pngFile([128, 64, 200], format: 0, width: 3, height: 1)
     #expect(try Picture.decode(pngFile(png, adding: "iCCP", Array("wide\0\0".utf8) + profile)) == Picture.decode(png))
-    // The library's files say that they are sRGB. Half of the light is 188 there, and 186 by the power of 2.2 that the library takes.
+    // The library's files say that they are sRGB. Half of the light is 188 there, and 186 by the power of 2.2 that the
+    // library takes.
     let word = try #require(place(of: "sRGB", in: png))
     let silent = Array(png[..<(word - 4)] + png[(word + 9)...])
     #expect(try Picture.decode(silent) == Picture.decode(png))

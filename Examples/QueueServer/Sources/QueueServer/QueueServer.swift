@@ -2,11 +2,11 @@ import FlyingFox
 import Glibc
 import Operations
 
-/// A server with two kinds of requests, on two CPUs: a page that somebody looks at, and an export that may take its time. Both
-/// compute for about two milliseconds.
+/// A server with two kinds of requests, on two CPUs: a page that somebody looks at, and an export that may take its
+/// time. Both compute for about two milliseconds.
 ///
-/// `QueueServer queue` computes in operations: two at a time, of which one may be an export. `QueueServer tasks` computes in plain
-/// tasks with the same two priorities.
+/// `QueueServer queue` computes in operations: two at a time, of which one may be an export. `QueueServer tasks`
+/// computes in plain tasks with the same two priorities.
 @main
 struct QueueServer {
   static func main() async throws {
@@ -34,8 +34,8 @@ struct QueueServer {
     case "queue":
       let queue = OperationQueue()
       queue.maxConcurrentOperationCount = 2
-      // The handler's task has medium priority, and lends it to an operation that it awaits. So an export is `normal`, and
-      // what must not wait behind exports is above that.
+      // The handler's task has medium priority, and lends it to an operation that it awaits. So an export is `normal`,
+      // and what must not wait behind exports is above that.
       queue.limits[below: .high] = 1
       return { isUrgent in
         (try? await queue.addTask(priority: isUrgent ? .high : .normal) { picture() }.value) ?? 0
@@ -72,9 +72,9 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-  /// An answer behind which the connection is closed. FlyingFox would read the rest of the body as the next request, byte by byte, on
-  /// the threads that all answers need. It lets go of the rest only where a connection goes over to a web socket: to one without
-  /// a frame, here.
+  /// An answer behind which the connection is closed. FlyingFox would read the rest of the body as the next request,
+  /// byte by byte, on the threads that all answers need. It lets go of the rest only where a connection goes over to a
+  /// web socket: to one without a frame, here.
   init(refusing status: HTTPStatusCode) {
     self.init(headers: [.connection: "close", .contentLength: "0"], webSocket: NoFrames())
     statusCode = status

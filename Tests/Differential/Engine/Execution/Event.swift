@@ -1,7 +1,7 @@
 import TestSupport
 
-/// What happened, in one order for all threads. What takes time has two events: before the first it has had no effect, after the
-/// second it has had all of it.
+/// What happened, in one order for all threads. What takes time has two events: before the first it has had no effect,
+/// after the second it has had all of it.
 enum Event: Sendable, Equatable {
   case addBegins([Int], queue: Int, isBarrier: Bool)
   case addEnded([Int], queue: Int)

@@ -141,8 +141,8 @@ final class ExecutionState: Sendable {
     journal.append(isFinished ? .waitEnded(index, on: other) : .waitLeft(index, on: other))
   }
 
-  /// Whether more of the backends' threads have a job than are in a body: then a finish may be under way. False for a backend that does not
-  /// tell of its threads.
+  /// Whether more of the backends' threads have a job than are in a body: then a finish may be under way. False for a
+  /// backend that does not tell of its threads.
   var hasThreadsOutsideBodies: Bool {
     let inBodies = bodies.with { $0.count }
     return supervised.reduce(0) { $0 + $1.report.threads.count(where: \.isBusy) } > inBodies
@@ -197,8 +197,8 @@ final class ExecutionState: Sendable {
       .joined(index, seed: seed, result, currents: currents.value, around: around, sights: sights.value))
   }
 
-  /// The operation of the body changes its own priority. (Two threads that set one priority at the same time leave open which is the
-  /// last.)
+  /// The operation of the body changes its own priority. (Two threads that set one priority at the same time leave open
+  /// which is the last.)
   private func raise(_ index: Int, to level: Int) {
     operation(index)?.queuePriority = Operation.QueuePriority(level: level)
   }

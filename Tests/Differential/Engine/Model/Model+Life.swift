@@ -74,8 +74,8 @@ extension Model {
     }
   }
 
-  /// Each body of a tree sees the name that was current where its join was made. The body of an operation sees no name: nobody who
-  /// adds, starts or waits for an operation has one, but for the bodies of trees.
+  /// Each body of a tree sees the name that was current where its join was made. The body of an operation sees no name:
+  /// nobody who adds, starts or waits for an operation has one, but for the bodies of trees.
   private mutating func judgeNames(_ index: Int, seed: Int, around: UInt64, _ sights: Set<ForkTree.Sight>) {
     if around != 0 { object("value", "the body of \(index) saw the name \(around) of another body") }
     let expected = ForkTree(programSeed: seed).names(around: Program.nameAround(seed))
@@ -120,7 +120,8 @@ extension Model {
     if let queue = operation.queue { confirmFinishes(before: index, in: queue) }
   }
 
-  /// Both were cancelled by one call, and nothing else has ended the dependency: the dependent was cancelled at the same instant.
+  /// Both were cancelled by one call, and nothing else has ended the dependency: the dependent was cancelled at the
+  /// same instant.
   private func isSkipped(_ dependency: Int, by dependent: ModelOperation) -> Bool {
     let other = operations[dependency]
     return other.began == nil && other.cancelBegan != nil && other.cancelBegan == dependent.cancelBegan

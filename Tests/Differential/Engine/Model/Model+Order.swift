@@ -96,8 +96,8 @@ extension Model {
     return rival.readySure.map { sure in starter.placeMin.map { sure < $0 } ?? false } ?? false
   }
 
-  /// Whether the queue's operations may have gone to the backend as tickets since then. A ticket names no operation. Whoever has
-  /// taken one starts the operation of the queue that is the most urgent when the ticket is used.
+  /// Whether the queue's operations may have gone to the backend as tickets since then. A ticket names no operation.
+  /// Whoever has taken one starts the operation of the queue that is the most urgent when the ticket is used.
   private func mayGiveTickets(_ queue: Int, since moment: Int) -> Bool {
     queues[queue].limit != .max || queues[queue].isChanging || queues[queue].changedSure > moment
       || members(of: queue).contains { operations[$0].isBarrier }
@@ -108,8 +108,8 @@ extension Model {
     members(of: queue).filter { operations[$0].began == nil }.compactMap { operations[$0].readyMin }.min()
   }
 
-  /// On a backend with one worker, none of whose bodies ever blocks: nothing starts while something more urgent of any queue
-  /// could have started since the last body ended.
+  /// On a backend with one worker, none of whose bodies ever blocks: nothing starts while something more urgent of any
+  /// queue could have started since the last body ended.
   func workerOrderViolation(ofStart index: Int) -> String? {
     let starter = operations[index]
     guard isOrdered, features.contains(.workerOrder), let queue = starter.queue, let readyMin = starter.readyMin,

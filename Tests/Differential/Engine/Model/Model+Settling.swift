@@ -10,8 +10,8 @@ extension Model {
     }
   }
 
-  /// What the object of an unclear operation says, when no statement is under way and nothing has happened since it was asked. The
-  /// `cancel()` of a body may be under way.
+  /// What the object of an unclear operation says, when no statement is under way and nothing has happened since it was
+  /// asked. The `cancel()` of a body may be under way.
   mutating func learn(_ index: Int, isFinished: Bool, isExecuting: Bool, isCancelled: Bool) {
     if operations[index].cancelIsUnsure, isCancelled || operations[index].cancels == 0 {
       operations[index].cancelIsUnsure = false
@@ -29,8 +29,8 @@ extension Model {
     operations.indices.compactMap(pendingMove) + tiedMoves + observations.pendingMoves(of: self)
   }
 
-  /// A barrier and what was added at the same time wait for each other as far as the model knows. One of them was the earlier
-  /// one: where nothing else holds them back, that one must start.
+  /// A barrier and what was added at the same time wait for each other as far as the model knows. One of them was the
+  /// earlier one: where nothing else holds them back, that one must start.
   private var tiedMoves: [String] {
     guard operations.contains(where: { $0.isBarrier && $0.isPending }) else { return [] }
     var seen: Set<Int> = []
@@ -45,7 +45,8 @@ extension Model {
     }
   }
 
-  /// The operation, the operations that may or may not come before it, the operations that may or may not come before those; sorted.
+  /// The operation, the operations that may or may not come before it, the operations that may or may not come before
+  /// those; sorted.
   private func tied(with index: Int) -> [Int] {
     guard let queue = operations[index].queue else { return [] }
     var tied: Set<Int> = [index]
@@ -93,8 +94,8 @@ extension Model {
     return nil
   }
 
-  /// It, or something that it depends on, was finished by somebody before its body returned: a thread that waits may have lent
-  /// itself to that body.
+  /// It, or something that it depends on, was finished by somebody before its body returned: a thread that waits may
+  /// have lent itself to that body.
   private func hasBodyPastFinish(_ index: Int) -> Bool {
     var seen: Set<Int> = [index]
     var open = [index]

@@ -155,7 +155,8 @@ extension Model {
 
   private mutating func beginCancel(_ index: Int) {
     if operations[index].cancelBegan != nil { return }
-    // One that runs may end before the call reaches it; one that posts its finish has finished when the queue has looked.
+    // One that runs may end before the call reaches it; one that posts its finish has finished when the queue has
+    // looked.
     if operations[index].began != nil || operations[index].kind == .handWritten {
       operations[index].cancelIsUnsure = true
     }

@@ -1,9 +1,9 @@
-/// The sequential reference: takes the events of a program one by one, and says which were not allowed, what must still happen,
-/// and what is to be seen when nothing more can happen.
+/// The sequential reference: takes the events of a program one by one, and says which were not allowed, what must still
+/// happen, and what is to be seen when nothing more can happen.
 ///
 /// Where the contract leaves a choice the model follows the choice that was made. So it needs no guess about timing: it
-/// knows for everything the earliest and the latest moment of its effect, and objects only to what no order of those moments
-/// explains.
+/// knows for everything the earliest and the latest moment of its effect, and objects only to what no order of those
+/// moments explains.
 struct Model {
   let program: Program
   let features: Features

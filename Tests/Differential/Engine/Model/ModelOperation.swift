@@ -1,5 +1,5 @@
-/// What the model knows of one operation. A `Min` stamp is the earliest moment at which something can have taken effect, a `Sure` stamp
-/// the moment from which it certainly has; stamps are positions in the journal.
+/// What the model knows of one operation. A `Min` stamp is the earliest moment at which something can have taken
+/// effect, a `Sure` stamp the moment from which it certainly has; stamps are positions in the journal.
 struct ModelOperation {
   let spec: Program.OperationSpec
   var kind: OperationKind { spec.kind }
@@ -19,8 +19,8 @@ struct ModelOperation {
   var dependenciesUnsure = false
 
   var hadDependencies = false
-  /// Its class may override `isReady`, and somebody other than the adding thread brings it to be asked: perhaps on another
-  /// thread, and until then others may come first.
+  /// Its class may override `isReady`, and somebody other than the adding thread brings it to be asked: perhaps on
+  /// another thread, and until then others may come first.
   var isAskedLater: Bool {
     switch kind {
     case .blocks, .closure: false
@@ -63,7 +63,8 @@ struct ModelOperation {
   var helperAsked = false
   var finishing = false
 
-  /// Its `isReady` has observers. They are called when everybody else has been handed over, so the operation comes later.
+  /// Its `isReady` has observers. They are called when everybody else has been handed over, so the operation comes
+  /// later.
   var isReadinessObserved = false
 
   // Its own readiness condition.

@@ -120,8 +120,8 @@ extension Program {
       }
   }
 
-  /// Whether a body waits for operations: the body lends them its priority, and so on, so nobody knows their levels. Where all
-  /// have one level there is nothing to lend.
+  /// Whether a body waits for operations: the body lends them its priority, and so on, so nobody knows their levels.
+  /// Where all have one level there is nothing to lend.
   public var raisesLevels: Bool {
     let hasLevels = statements.contains { statement in
       switch statement {
@@ -134,9 +134,9 @@ extension Program {
     return (hasLevels || hasRaises) && actions.contains { if case .wait = $0 { true } else { false } }
   }
 
-  /// Whether a body may wait for the other operation: never for an earlier one or for one that waits for it over some way, so that no
-  /// circle of waits arises, and never for one behind a barrier. An asynchronous body with a place of a limit waits for nothing: when all
-  /// bodies with a place wait for what needs one, the last one is told so.
+  /// Whether a body may wait for the other operation: never for an earlier one or for one that waits for it over some
+  /// way, so that no circle of waits arises, and never for one behind a barrier. An asynchronous body with a place of a
+  /// limit waits for nothing: when all bodies with a place wait for what needs one, the last one is told so.
   func mayWait(_ waiting: Int, for other: Int) -> Bool {
     guard waiting < other, operations[other].kind != .closure, !needs(other, waiting),
       operations[waiting].kind != .task || !queues(of: waiting).contains(where: mayBeLimited)
@@ -158,8 +158,9 @@ extension Program {
     queues[queue].limit != -1 || statements.contains { if case .limit(queue, _) = $0 { true } else { false } }
   }
 
-  /// Nothing in the program can hold the operation back once it was added: it does nothing itself, depends on nothing, and
-  /// its queue runs whatever there is. Nor is it observed, so that nobody waits on the thread that starts or ends it.
+  /// Nothing in the program can hold the operation back once it was added: it does nothing itself, depends on nothing,
+  /// and its queue runs whatever there is. Nor is it observed, so that nobody waits on the thread that starts or ends
+  /// it.
   func isFree(_ index: Int) -> Bool {
     let operation = operations[index]
     guard operation.kind == .main || operation.kind == .blocks(1), operation.actions.isEmpty else { return false }

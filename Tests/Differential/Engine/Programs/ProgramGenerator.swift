@@ -2,9 +2,9 @@ import TestSupport
 
 /// Random programs: the same seed makes the same program.
 ///
-/// Most programs are *held*: queues are suspended, or a place is taken by an asynchronous operation, while the rest is built; then it
-/// is let go, and the outcome is nearly determined. The others are *racy*: they hardly ever come to rest, and the model follows
-/// what happened.
+/// Most programs are *held*: queues are suspended, or a place is taken by an asynchronous operation, while the rest is
+/// built; then it is let go, and the outcome is nearly determined. The others are *racy*: they hardly ever come to
+/// rest, and the model follows what happened.
 public struct ProgramGenerator {
   private var random: SeededGenerator
   let features: Features

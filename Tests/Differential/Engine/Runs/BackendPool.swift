@@ -7,7 +7,8 @@ struct BackendPool {
   private let calm: [any Backend]
   private let busy: [any Backend]
 
-  /// Fresh ones without fairness, since the model knows one order, the strict one; they are shut down when the body returns, and left alone when it throws: their threads may hang.
+  /// Fresh ones without fairness, since the model knows one order, the strict one; they are shut down when the body
+  /// returns, and left alone when it throws: their threads may hang.
   static func with<Result>(_ kind: TestBackend, _ body: (BackendPool) throws -> Result) throws -> Result {
     try kind.withBackend(workers: 1, fairnessInterval: 0) { first in
       try kind.withBackend(workers: 2, fairnessInterval: 0) { second in

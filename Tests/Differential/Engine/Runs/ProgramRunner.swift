@@ -1,8 +1,8 @@
 import Operations
 import TestSupport
 
-/// Runs programs one after the other on a thread of its own, on backends that they share. A program that hangs costs that thread
-/// and those backends, and is reported.
+/// Runs programs one after the other on a thread of its own, on backends that they share. A program that hangs costs
+/// that thread and those backends, and is reported.
 struct ProgramRunner {
   let backend: TestBackend
   let settings: DifferentialSettings

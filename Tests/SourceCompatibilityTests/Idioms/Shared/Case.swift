@@ -1,4 +1,5 @@
-/// One generated case: which members a class overrides, and how; where its operation runs; when the operation is cancelled.
+/// One generated case: which members a class overrides, and how; where its operation runs; when the operation is
+/// cancelled.
 struct Case: Sendable {
   enum Start: String, CaseIterable { case inherited, own, callsSuper }
   enum States: String, CaseIterable { case inherited, executing, finished, both }
@@ -49,8 +50,8 @@ struct Case: Sendable {
       posting = states == .inherited ? .never : .after
     }
     if place == .none && ready == .waits { ready = .posted }
-    // All are cancelled while one ends: whether the dependent is cancelled first is a race on Foundation (row 40 says that
-    // it is, here). So the dependent is in another queue.
+    // All are cancelled while one ends: whether the dependent is cancelled first is a race on Foundation (row 40 says
+    // that it is, here). So the dependent is in another queue.
     if cancelled == .executingAll && cancel == .superThenEnd && place == .queue { place = .two }
     if place == .none && (cancelled == .beforeAll || cancelled == .executingAll) { cancelled = .no }
   }

@@ -108,8 +108,8 @@ let arguments = CommandLine.arguments.dropFirst().joined().split(separator: ",")
 let first = arguments.first ?? 1
 let count = arguments.dropFirst().first ?? 1
 let width = 16
-// Each case has a process of its own: Foundation ends the process in some, and what never ends harms no other case. This
-// process has no other threads and no queues, so a child may use both.
+// Each case has a process of its own: Foundation ends the process in some, and what never ends harms no other case.
+// This process has no other threads and no queues, so a child may use both.
 var processes: [pid_t: UInt64] = [:]
 
 func collectOne(_ processes: inout [pid_t: UInt64]) {

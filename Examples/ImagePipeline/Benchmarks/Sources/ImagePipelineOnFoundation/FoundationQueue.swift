@@ -4,8 +4,8 @@ import Synchronization
 
 // Exported, so that the other files of this module see it too.
 
-// The names of this library that the pipeline and the coalescer use, made of Foundation's queue. They stand in the module that both
-// are compiled into, so they go before what `import Operations` brings.
+// The names of this library that the pipeline and the coalescer use, made of Foundation's queue. They stand in the
+// module that both are compiled into, so they go before what `import Operations` brings.
 
 public typealias Operation = Foundation.Operation
 

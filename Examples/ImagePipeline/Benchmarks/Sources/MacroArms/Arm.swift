@@ -4,7 +4,8 @@ import Pictures
 
 /// A way of getting pictures onto the screen.
 public protocol Arm: AnyObject, Sendable {
-  /// Asks for a picture. `done` is called once, on any thread: unless the ask leaves before, or the arm loses the picture.
+  /// Asks for a picture. `done` is called once, on any thread: unless the ask leaves before, or the arm loses the
+  /// picture.
   func ask(_ index: Int, _ urgency: Urgency, _ done: @escaping @Sendable (Picture) -> Void) -> any Ask
   /// While true nothing is begun. What runs goes on.
   func setSuspended(_ isSuspended: Bool)

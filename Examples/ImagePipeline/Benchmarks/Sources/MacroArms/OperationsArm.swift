@@ -3,8 +3,8 @@ import Operations
 import Pictures
 import Synchronization
 
-/// This library without the pipeline: one queue with a limit, and one asynchronous operation for each picture, that fetches,
-/// decodes and processes. Those who want the same picture share the operation.
+/// This library without the pipeline: one queue with a limit, and one asynchronous operation for each picture, that
+/// fetches, decodes and processes. Those who want the same picture share the operation.
 final class OperationsArm: Arm {
   private struct Work {
     var operation: TaskOperation<Void, any Error>

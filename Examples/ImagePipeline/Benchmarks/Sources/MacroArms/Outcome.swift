@@ -11,8 +11,8 @@ struct Visit: Sendable {
 public struct Outcome: Sendable {
   /// Times in which a cell was visible.
   public var visits = 0
-  /// Seconds from visible to shown, sorted, of the visits that lasted `stay` or longer. A cell that left without a picture counts with
-  /// the time that it was visible.
+  /// Seconds from visible to shown, sorted, of the visits that lasted `stay` or longer. A cell that left without a
+  /// picture counts with the time that it was visible.
   public var latencies: [Double] = []
   /// How many of them left without a picture.
   public var neverShown = 0

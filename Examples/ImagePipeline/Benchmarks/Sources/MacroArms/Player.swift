@@ -40,8 +40,8 @@ public final class Player: Sendable {
     var isFast = false
   }
 
-  /// Plays to the end, waits until each cell of the last screen has got a picture, and shuts the arm down. Blocks the calling
-  /// thread, which is the user's main thread.
+  /// Plays to the end, waits until each cell of the last screen has got a picture, and shuts the arm down. Blocks the
+  /// calling thread, which is the user's main thread.
   /// - Parameter patience: how many seconds the last screen may take. What is missing then is lost.
   public func play(_ script: Script, patience: Double = 15) -> Outcome {
     let usage = Usage.begin()

@@ -43,9 +43,9 @@ extension Script {
 
   /// A session of stops, drags and flings. A seed decides: the same seed gives the same session on each machine.
   ///
-  /// A stop lasts 0.4 to 1 s. Three of four gestures are flings, which begin with 400 to 2,000 cells a second. A fling's speed
-  /// falls to 1/e in 0.35 s, and the fling ends below 40 cells a second. The other gestures are drags: 80 to 200 cells a second for 0.3
-  /// to 0.7 s. A third of all gestures turn back. The session ends with a stop.
+  /// A stop lasts 0.4 to 1 s. Three of four gestures are flings, which begin with 400 to 2,000 cells a second. A
+  /// fling's speed falls to 1/e in 0.35 s, and the fling ends below 40 cells a second. The other gestures are drags: 80
+  /// to 200 cells a second for 0.3 to 0.7 s. A third of all gestures turn back. The session ends with a stop.
   /// - Parameter seconds: the time of the last tick.
   public static func session(seed: UInt64, seconds: Double, list: List = List()) -> Script {
     var generator = SeededGenerator(seed: seed)

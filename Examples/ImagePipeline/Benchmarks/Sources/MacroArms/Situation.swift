@@ -51,9 +51,9 @@ public struct Situation: Sendable {
     Situation(name: "session", network: network) { seed in Script.session(seed: seed, seconds: seconds) }
   }
 
-  /// The situations of a published measurement ([Nuke #981](https://github.com/kean/Nuke/pull/981)), with the network of this
-  /// benchmark: 60 ms and 12 Mbit/s, or 10 ms and 100 Mbit/s on Wi-Fi. Large pictures have ten times the bytes or so, and then
-  /// everything runs four times as fast.
+  /// The situations of a published measurement ([Nuke #981](https://github.com/kean/Nuke/pull/981)), with the network
+  /// of this benchmark: 60 ms and 12 Mbit/s, or 10 ms and 100 Mbit/s on Wi-Fi. Large pictures have ten times the bytes
+  /// or so, and then everything runs four times as fast.
   ///
   /// * `open`: a screen of 12 pictures is opened while 60 are prefetched.
   /// * `open-large`: the same with large pictures.

@@ -30,7 +30,8 @@ final class TaskLimit: Sendable {
   private let low: Int?
   private let isOrdered: Bool
 
-  /// - Parameter isOrdered: what is urgent goes first, also what has become urgent while it waits. Otherwise first come, first served.
+  /// - Parameter isOrdered: what is urgent goes first, also what has become urgent while it waits. Otherwise first
+  ///   come, first served.
   init(_ limit: Int, low: Int?, isOrdered: Bool) { (self.limit, self.low, self.isOrdered) = (limit, low, isOrdered) }
 
   func run<Value: Sendable>(_ job: Job, _ body: @Sendable () async throws -> Value) async throws -> Value {

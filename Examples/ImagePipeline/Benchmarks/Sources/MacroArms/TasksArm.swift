@@ -3,7 +3,8 @@ import Operations
 import Pictures
 import Synchronization
 
-/// Plain Swift concurrency: a task for each picture, shared through the dictionary of an actor, and a limit for each stage.
+/// Plain Swift concurrency: a task for each picture, shared through the dictionary of an actor, and a limit for each
+/// stage.
 final class TasksArm: Arm {
   private let workshop: Workshop
   private let memory: MemoryCache<Int, Picture>

@@ -3,7 +3,8 @@ import MacroArms
 
 /// With `play` as the first argument: one session, whose numbers are one line. Everything else is the laboratory's.
 ///
-/// `macrobench play stealing`, `macrobench play stealing without=limit`, `macrobench play tasks network=lte seconds=6 seed=3`
+/// `macrobench play stealing`, `macrobench play stealing without=limit`,
+/// `macrobench play tasks network=lte seconds=6 seed=3`
 @main enum Main {
   static func main() {
     let words = CommandLine.arguments.dropFirst()

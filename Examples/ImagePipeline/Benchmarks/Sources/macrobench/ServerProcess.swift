@@ -9,13 +9,14 @@ import MacroArms
   import Darwin
 #endif
 
-/// A `pictureserver` in a process of its own. It ends when this one does: its standard input is a pipe that this process holds.
+/// A `pictureserver` in a process of its own. It ends when this one does: its standard input is a pipe that this
+/// process holds.
 struct ServerProcess: Sendable {
   /// Such as `http://127.0.0.1:8080`.
   let address: String
 
-  /// The program stands beside this one, unless `PICTURESERVER` names it. `MACROBENCH_SERVER` names a server that runs already: it
-  /// must have been started with the options of the situation.
+  /// The program stands beside this one, unless `PICTURESERVER` names it. `MACROBENCH_SERVER` names a server that runs
+  /// already: it must have been started with the options of the situation.
   init(for situation: Situation) throws {
     if let running = Self.variable("MACROBENCH_SERVER") {
       address = running.hasPrefix("http://") ? running : "http://\(running)"

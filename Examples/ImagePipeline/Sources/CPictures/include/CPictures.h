@@ -5,14 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// A JPEG or PNG file that is being read. libjpeg and libpng leave a call by `longjmp` when they find an error, and Swift must not be left
-/// that way: so their calls stand in this module.
+/// A JPEG or PNG file that is being read. libjpeg and libpng leave a call by `longjmp` when they find an error, and
+/// Swift must not be left that way: so their calls stand in this module.
 typedef struct {
   /// As the file has them, in pixels.
   uint32_t width, height;
   /// CMYK, or a kind of it.
   bool has_printing_colours;
-  /// The EXIF data behind their name, NULL where there are none. They belong to the file. A PNG file may tell them behind its pixels.
+  /// The EXIF data behind their name, NULL where there are none. They belong to the file. A PNG file may tell them
+  /// behind its pixels.
   const uint8_t *exif;
   size_t exif_count;
   /// Why a function returned false, in the words of the library.

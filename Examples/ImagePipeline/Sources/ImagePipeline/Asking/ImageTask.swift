@@ -26,7 +26,7 @@ public final class ImageTask: Sendable {
     set { if case .shared(let shared) = work { shared.priority = newValue } }
   }
 
-  /// Leaves. Who waits for `value` gets a `CancellationError` at once.
+  /// Leaves. A wait for `value` ends with a `CancellationError` at once.
   public func cancel() { if case .shared(let shared) = work { shared.cancel() } }
 
   /// The picture. Cancelling the waiting task ends the wait; the request stays.
@@ -45,8 +45,8 @@ public final class ImageTask: Sendable {
   }
 }
 
-/// Pictures that will be wanted soon. They are fetched, decoded and kept in memory, with a low priority. A request for one of them
-/// raises it.
+/// Pictures that will be wanted soon. They are fetched, decoded and kept in memory, with a low priority. A request for
+/// one of them raises it.
 public final class ImagePrefetcher: Sendable {
   /// One picture. It leaves the list when its work has ended, so nothing keeps a picture that the cache has dropped.
   private struct Entry {

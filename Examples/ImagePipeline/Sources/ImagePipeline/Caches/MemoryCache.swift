@@ -57,7 +57,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     }
   }
 
-  /// - Parameter generation: when `removeAll()` was called since this generation, nothing is stored; nil stores in any case.
+  /// - Parameter generation: when `removeAll()` was called since this generation, nothing is stored; nil stores in any
+  ///   case.
   public func store(_ value: Value, for key: Key, cost: Int, ifStill generation: Int? = nil) {
     let now = clock.now
     state.withLock { state in

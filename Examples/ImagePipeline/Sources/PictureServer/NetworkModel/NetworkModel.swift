@@ -7,20 +7,22 @@
     import Darwin
   #endif
 
-  /// A made-up network between the server and its clients: a latency for each request, and a bandwidth for all together.
+  /// A made-up network between the server and its clients: a latency for each request, and a bandwidth for all
+  /// together.
   ///
   /// **Latency.** It passes between the end of a request and the head of its answer. It is log-normal:
-  /// `median × exp(sigma × z)`, where `z` is normal with mean 0 and deviation 1. Half of the latencies are below the median. With a
-  /// sigma of 0.5 one in twenty is above 2.28 times the median, and one in a hundred above 3.2 times. A latency follows from the
-  /// seed, the address with its query, and how often this address was asked for before. So it does not depend on the order in
-  /// which requests arrive.
+  /// `median × exp(sigma × z)`, where `z` is normal with mean 0 and deviation 1. Half of the latencies are below the
+  /// median. With a sigma of 0.5 one in twenty is above 2.28 times the median, and one in a hundred above 3.2 times. A
+  /// latency follows from the seed, the address with its query, and how often this address was asked for before. So it
+  /// does not depend on the order in which requests arrive.
   ///
-  /// **Bandwidth.** Bodies go out in chunks of 16 KB at most, and one after another over one link. Each connection has one chunk in
-  /// the queue for the link at most. So the connections that have something to send share the bandwidth alike. A chunk that is due
-  /// within a millisecond goes out at once; the mean rate stays right. The link saves up no more than that when it is idle.
+  /// **Bandwidth.** Bodies go out in chunks of 16 KB at most, and one after another over one link. Each connection has
+  /// one chunk in the queue for the link at most. So the connections that have something to send share the bandwidth
+  /// alike. A chunk that is due within a millisecond goes out at once; the mean rate stays right. The link saves up no
+  /// more than that when it is idle.
   ///
-  /// **What it leaves out.** Opening a connection costs nothing. Heads take no bandwidth. There is no slow start, no loss and no
-  /// reordering. The real loopback comes on top.
+  /// **What it leaves out.** Opening a connection costs nothing. Heads take no bandwidth. There is no slow start, no
+  /// loss and no reordering. The real loopback comes on top.
   public struct NetworkModel: Sendable, Hashable {
     public var seed: UInt64
     /// The median latency. Zero: no latency.

@@ -75,7 +75,8 @@ extension TransportHead {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// A date in seconds since 1970, in the three forms of RFC 9110: `Sun, 06 Nov 1994 08:49:37 GMT`, and those of old servers,
+  /// A date in seconds since 1970, in the three forms of RFC 9110: `Sun, 06 Nov 1994 08:49:37 GMT`, and those of old
+  /// servers,
   /// `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
   private static func time(_ text: String) -> Double? {
     var words = text.split { " -".contains($0) }

@@ -34,7 +34,8 @@ struct Part: Sendable {
   /// HTTP compares strong validators only.
   var validator: String? { etag.flatMap { $0.hasPrefix("W/") ? nil : $0 } ?? lastModified }
 
-  /// Whether an answer can be the rest of this file. A server that does not know `If-Range` may send the rest of another one.
+  /// Whether an answer can be the rest of this file. A server that does not know `If-Range` may send the rest of
+  /// another one.
   func mayBe(_ head: TransportHead) -> Bool {
     func differ(_ one: String?, _ other: String?) -> Bool { one != nil && other != nil && one != other }
     return !differ(etag, head.headers["etag"]) && !differ(lastModified, head.headers["last-modified"])

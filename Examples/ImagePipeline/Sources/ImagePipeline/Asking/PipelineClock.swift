@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-/// The clock of a pipeline: waits, deadlines and ages. A test gives the clock of its deterministic backend, and nothing waits.
+/// The clock of a pipeline: waits, deadlines and ages. A test gives the clock of its deterministic backend, and nothing
+/// waits.
 public struct PipelineClock: Clock {
   /// Since the clock was made.
   public struct Instant: InstantProtocol {

@@ -1,3 +1,4 @@
+import Pictures
 import Synchronization
 
 /// What a pipeline has done since its start.
@@ -30,4 +31,16 @@ public final class PipelineStatistics: Sendable {
 
   public subscript(_ counter: Counter) -> Int { counts.withLock { $0[counter.rawValue] } }
   func add(_ number: Int, to counter: Counter) { counts.withLock { $0[counter.rawValue] += number } }
+}
+
+/// A picture that counts as wasted when nobody has wanted it by the time that it is let go.
+final class DecodedPicture: Sendable {
+  let picture: Picture
+  private let statistics: PipelineStatistics
+  private let hasBeenWanted = Atomic(false)
+
+  init(_ picture: Picture, _ statistics: PipelineStatistics) { (self.picture, self.statistics) = (picture, statistics) }
+  deinit { if !hasBeenWanted.load(ordering: .acquiring) { statistics.add(1, to: .wastedDecodes) } }
+
+  func isWanted() { hasBeenWanted.store(true, ordering: .releasing) }
 }

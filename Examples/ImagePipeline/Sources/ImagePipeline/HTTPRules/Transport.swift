@@ -42,12 +42,14 @@ public struct TransportError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// Carries one request and its answer, and decides nothing: no redirect is followed, nothing is tried again, no status is an error.
+/// Carries one request and its answer, and decides nothing: no redirect is followed, nothing is tried again, no status
+/// is an error.
 public protocol Transport: Sendable {
-  /// Calls `head` once, then `chunk` for each part of the body in order, one call at a time. Returns when the body is complete.
+  /// Calls `head` once, then `chunk` for each part of the body in order, one call at a time. Returns when the body is
+  /// complete.
   ///
-  /// The request ends at once, and its connection is closed, when `head` or `chunk` throws (that error is thrown on) and when the
-  /// task is cancelled (`CancellationError`). Every other failure is a `TransportError`.
+  /// The request ends at once, and its connection is closed, when `head` or `chunk` throws (that error is thrown on)
+  /// and when the task is cancelled (`CancellationError`). Every other failure is a `TransportError`.
   func send(
     _ request: TransportRequest, head: @Sendable (TransportHead) throws -> Void,
     chunk: @Sendable ([UInt8]) throws -> Void

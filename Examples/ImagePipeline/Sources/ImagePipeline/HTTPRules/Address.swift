@@ -2,7 +2,8 @@ import FoundationEssentials
 
 /// Where a picture lies: `http://` or `https://`, a host, and a port from 1 to 65535 where one is named.
 ///
-/// Addresses come from lists and from servers, and an HTTP client may trap on one that makes no sense. So all of them pass here.
+/// Addresses come from lists and from servers, and an HTTP client may trap on one that makes no sense. So all of them
+/// pass here.
 public struct Address: Sendable, Hashable {
   /// The address, without a name and a password.
   public let text: String
@@ -34,7 +35,8 @@ public struct Address: Sendable, Hashable {
   /// Whether scheme, host and port are the same.
   func hasSameOrigin(as other: Address) -> Bool { scheme == other.scheme && host == other.host }
 
-  /// A text for people that was given as an address. It shows no name and no password, also where the text is no address.
+  /// A text for people that was given as an address. It shows no name and no password, also where the text is no
+  /// address.
   public static func shown(_ text: String) -> String {
     if let address = Address(text) { return address.text }
     guard let at = text.lastIndex(of: "@") else { return text }

@@ -3,10 +3,11 @@ import Pictures
 
 /// A picture that is wanted: where the picture lies, and what is done with it.
 public struct ImageRequest: Sendable, Hashable {
-  /// `http://` or `https://`. A name and a password in the address are sent as the field `Authorization`, and shown nowhere.
+  /// `http://` or `https://`. A name and a password in the address are sent as the field `Authorization`, and shown
+  /// nowhere.
   public var url: String
-  /// Fields of the HTTP request, such as `Authorization` and `Referer`. They go before those of the pipeline's configuration. Requests that
-  /// differ in them share nothing.
+  /// Fields of the HTTP request, such as `Authorization` and `Referer`. They go before those of the pipeline's
+  /// configuration. Requests that differ in them share nothing.
   public var fields: [String: String]
   /// The size and the filters. Requests that differ in them alone share the download.
   public var processing: Processing
@@ -32,7 +33,8 @@ public enum ImagePipelineError: Error, Hashable, CustomStringConvertible {
   case bodyTooLong(limit: Int, url: String)
   /// The body is coded, as by `gzip`, which was not asked for.
   case coding(String, url: String)
-  /// More redirects than `Configuration.maximumRedirects`, one to an address that was asked before, or one to what is no address.
+  /// More redirects than `Configuration.maximumRedirects`, one to an address that was asked before, or one to what is
+  /// no address.
   case redirects(url: String)
   /// A part that was asked for does not fit what is there.
   case wrongRange(url: String)

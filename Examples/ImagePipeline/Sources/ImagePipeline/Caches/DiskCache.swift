@@ -1,10 +1,12 @@
 import FoundationEssentials
 import Synchronization
 
-/// Downloads that are kept on disk, a file each. A file is written whole or not at all, and carries its checksum: what was damaged
-/// is dropped when it is read. The least recently used leaves first; after opening, a file counts as used when it was written.
+/// Downloads that are kept on disk, a file each. A file is written whole or not at all, and carries its checksum: what
+/// was damaged is dropped when it is read. The least recently used leaves first; after opening, a file counts as used
+/// when it was written.
 ///
-/// Calls read and write files, and so block their thread. Several threads may call; two programs must not share a folder.
+/// Calls read and write files, and so block their thread. Several threads may call; two programs must not share a
+/// folder.
 public final class DiskCache: Sendable {
   /// What is known of a download.
   public struct Entry: Sendable, Hashable {
@@ -78,8 +80,8 @@ public final class DiskCache: Sendable {
 
   /// Opens a folder, or makes one. What a stopped program left half-written is deleted. Other files are left alone.
   ///
-  /// Throws `DiskCacheError` when the folder cannot be used, holds somebody's files and no cache, or a cache of another version.
-  /// O(number of files).
+  /// Throws `DiskCacheError` when the folder cannot be used, holds somebody's files and no cache, or a cache of another
+  /// version. O(number of files).
   /// - Parameters:
   ///   - path: the folder.
   ///   - sizeLimit: bytes of all files. When they exceed it, files are deleted until 9/10 of it are left.

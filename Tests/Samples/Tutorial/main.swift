@@ -1,1 +1,0 @@
-../../../Sources/Operations/Operations.docc/Resources/ImageLoader-6.swift
