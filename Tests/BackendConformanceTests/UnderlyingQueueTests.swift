@@ -113,19 +113,22 @@ struct UnderlyingQueueTests {
 
   @Test("rows 28.5 and 32: what runs inside a wait ends before the wait, though the awaited operation is cancelled")
   func cancelledDuringTheWait() throws {
-    let queue = OperationQueue()
+    let (queue, other) = (OperationQueue(), OperationQueue())
     queue.underlyingQueue = DispatchQueue(label: "serial")
     let order = EventLog<String>()
     queue.addOperation {
+      let finished = Gate()
       let awaited = BlockOperation {}
+      awaited.completionBlock = { finished.open() }
+      // Only the waiting thread can run it.
       let dependency = BlockOperation {
         order.append("begins")
         awaited.cancel()
-        giveOthersAChance()
-        order.append("ends")
+        if finished.pass() { order.append("ends") }
       }
       awaited.addDependency(dependency)
-      queue.addOperations([dependency, awaited], waitUntilFinished: false)
+      queue.addOperation(dependency)
+      other.addOperation(awaited)
       awaited.waitUntilFinished()
       order.append("goes on")
     }
