@@ -283,8 +283,8 @@ def test_a_stopped_watch_ends_what_it_started(tmp_path, root, late):
     child = int(watch.stdout.readline())
     watch.terminate()
     # The end of the output says that the watchdog and its sleep are gone, too.
-    assert watch.communicate(timeout=30) == ("", None) and watch.returncode == 130
-    for _ in range(100):
+    assert watch.communicate(timeout=300) == ("", None) and watch.returncode == 130
+    for _ in range(1_000):
         if not os.path.exists(f"/proc/{child}"):
             return
         time.sleep(0.1)
