@@ -166,7 +166,8 @@ let tests: [Target] = [
   .testTarget(
     name: "VirtualSchedulingTests",
     dependencies: [
-      "VirtualScheduling", "Scheduling", "OperationCore", "StealingBackend", "ThreadPoolBackend", "TestSupport",
+      "VirtualScheduling", "Scheduling", "OperationCore", "Primitives", "StealingBackend", "ThreadPoolBackend",
+      "TestSupport",
     ],
     path: "Tests/VirtualSchedulingTests", swiftSettings: settings),
   .testTarget(

@@ -146,6 +146,33 @@ struct CircularWaitTests {
     }
   }
 
+  @Test(
+    "row 69.5: a circle of more than 1,000 operations, or through an unstructured task, is not found",
+    arguments: allBackends, [(between: 1_001, isStructured: true), (between: 1, isStructured: false)])
+  func notFound(backend: TestBackend, circle: (between: Int, isStructured: Bool)) async throws {
+    try await AsynchronousTest.run {
+      let (queue, begun) = (queue(on: backend), AsyncGate())
+      let end = TaskOperation { 1 }
+      let body = TaskOperation { () async throws -> Int in
+        begun.open()
+        return circle.isStructured ? try await end.value : try await Task { try await end.value }.value
+      }
+      let chain = (0..<circle.between).map { _ in BlockOperation {} }
+      chain[0].addDependency(body)
+      for (earlier, later) in zip(chain, chain.dropFirst()) { later.addDependency(earlier) }
+      end.addDependency(chain[circle.between - 1])
+      for operation in [end] + chain + [body] { queue.addOperation(operation) }
+      await begun.pass()
+      for _ in 1...100 { await Task.yield() }
+      #expect(!body.isFinished)
+      // Whoever waits in such a circle goes on when the circle is opened.
+      chain[0].removeDependency(body)
+      let value = try await body.value
+      #expect(value == 1)
+      await queue.drained()
+    }
+  }
+
   @Test("row 70.1: a chain of 20,000 bodies that await each other is raised", arguments: allBackends)
   func raised(backend: TestBackend) async throws {
     try await chain(on: backend) { first, last in

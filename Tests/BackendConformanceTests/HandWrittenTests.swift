@@ -197,6 +197,21 @@ struct HandWrittenTests {
     }
   }
 
+  @Test("row 41.11: start() without super, and isExecuting not overridden", arguments: allBackends)
+  func executesWithoutSuper(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let operation = SilentOperation()
+      #expect(!operation.isExecuting)
+      queue.addOperation(operation)
+      try operation.started.wait("the start")
+      giveOthersAChance()
+      #expect(operation.isExecuting)
+      operation.finish()
+      try operation.finishInTime()
+      #expect(!operation.isExecuting)
+    }
+  }
+
   @Test("row 41: a post while isFinished is still false changes nothing", arguments: allBackends)
   func falseAlarm(backend: TestBackend) throws {
     try backend.withQueue { queue in

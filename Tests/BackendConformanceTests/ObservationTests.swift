@@ -26,7 +26,9 @@ struct ObservationTests {
     }
   }
 
-  @Test("the handler gets the operation itself, and the property already has its new value", arguments: allBackends)
+  @Test(
+    "row 49.1: the handler gets the operation itself, and the property already has its new value",
+    arguments: allBackends)
   func handlerSeesTheNewValue(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let seen = EventLog<(same: Bool, finished: Bool)>()
@@ -41,7 +43,7 @@ struct ObservationTests {
     }
   }
 
-  @Test("options: initial, prior, old and new", arguments: allBackends)
+  @Test("row 49.1: options: initial, prior, old and new", arguments: allBackends)
   func options(backend: TestBackend) throws {
     struct Change: Equatable, Sendable {
       let old: Bool?
@@ -138,7 +140,7 @@ struct ObservationTests {
     token.invalidate()
   }
 
-  @Test("an invalidated or released token is silent; a second observer goes on", arguments: allBackends)
+  @Test("row 49.4: an invalidated or released token is silent; a second observer goes on", arguments: allBackends)
   func tokens(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let log = EventLog<String>()
@@ -174,7 +176,7 @@ struct ObservationTests {
     }
   }
 
-  @Test("a handler may use the operation, the queue and its own token", arguments: allBackends)
+  @Test("row 49.1: a handler may use the operation, the queue and its own token", arguments: allBackends)
   func handlerCallsBack(backend: TestBackend) throws {
     try backend.withQueue { queue in
       let done = CountdownLatch(2)
@@ -386,7 +388,39 @@ struct ObservationTests {
     }
   }
 
-  @Test("row 49.2: a change made by a handler is told after the one that it is told of", arguments: allBackends)
+  @Test(
+    "row 49.3: whoever makes a change tells it, and also what others change meanwhile", arguments: allBackends)
+  func whoTells(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let told = EventLog<(limit: Int, thread: UInt)>()
+      let (begun, goesOn) = (Gate(), Gate())
+      let token = queue.observe(\.maxConcurrentOperationCount, options: [.new]) { _, change in
+        told.append((change.newValue!, currentThread()))
+        if change.newValue == 2 {
+          begun.open()
+          goesOn.pass()
+        }
+      }
+      queue.maxConcurrentOperationCount = 1
+      let first = Monitor<UInt>(0)
+      startThread {
+        first.with { $0 = currentThread() }
+        queue.maxConcurrentOperationCount = 2
+      }
+      try begun.wait("the handler on another thread")
+      // Returns while the handler of the change before is running.
+      queue.maxConcurrentOperationCount = 3
+      #expect(told.events.count == 2)
+      goesOn.open()
+      try told.wait(count: 3, "the change that another thread made")
+      #expect(told.events.map(\.limit) == [1, 2, 3])
+      #expect(told.events.map(\.thread) == [currentThread(), first.value, first.value])
+      token.invalidate()
+    }
+  }
+
+  @Test(
+    "rows 49.2 and 49.3: a change made by a handler is told after the one that it is told of", arguments: allBackends)
   func changeInAHandler(backend: TestBackend) throws {
     try backend.withQueue { queue in
       queue.isSuspended = true

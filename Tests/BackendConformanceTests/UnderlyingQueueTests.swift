@@ -111,6 +111,31 @@ struct UnderlyingQueueTests {
     #expect(ran.value == 40)
   }
 
+  @Test("rows 28.5 and 32: what runs inside a wait ends before the wait, though the awaited operation is cancelled")
+  func cancelledDuringTheWait() throws {
+    let (queue, other) = (OperationQueue(), OperationQueue())
+    queue.underlyingQueue = DispatchQueue(label: "serial")
+    let order = EventLog<String>()
+    queue.addOperation {
+      let finished = Gate()
+      let awaited = BlockOperation {}
+      awaited.completionBlock = { finished.open() }
+      // Only the waiting thread can run it.
+      let dependency = BlockOperation {
+        order.append("begins")
+        awaited.cancel()
+        if finished.pass() { order.append("ends") }
+      }
+      awaited.addDependency(dependency)
+      queue.addOperation(dependency)
+      other.addOperation(awaited)
+      awaited.waitUntilFinished()
+      order.append("goes on")
+    }
+    try queue.drainInTime()
+    #expect(order.events == ["begins", "ends", "goes on"])
+  }
+
   @Test("rows 20 and 32: what a dispatch queue has not started yet is still started by priority", arguments: [1, -1])
   func priorityOnASuspendedDispatchQueue(limit: Int) throws {
     let underlying = DispatchQueue(label: "held back")

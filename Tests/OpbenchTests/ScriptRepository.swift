@@ -46,7 +46,8 @@ final class ScriptRepository {
       """
       set -e
       mkdir -p scripts/support sub/Benchmarks
-      cp '\(Checkout.path("scripts/gate"))' scripts/ && cp '\(Checkout.path("scripts/support/git"))' scripts/support/
+      cp '\(Checkout.path("scripts/gate"))' scripts/
+      for part in git strict; do cp '\(Checkout.path("scripts/support"))'/$part scripts/support/; done
       cp '\(Checkout.path(".gitattributes"))' .
       printf '.build/\\ntools/\\ncounter\\n' >.gitignore
       git init -q -b main . && git config user.email a@b && git config user.name n && git config commit.gpgsign false

@@ -215,6 +215,47 @@ def test_results_of_an_ablation_are_kept_and_checked(checkout, opbench):
         assert done.returncode == code and done.stderr.count("\n") == 1, done
 
 
+@pytest.mark.parametrize(
+    "lines, arguments, said",
+    [
+        ("rm -rf .git", "pipeline", "runs: git knows no commit here"),
+        ("", "pipeline", "runs: HEAD is on main, and no merge"),
+        ("branch; change README.md", "pipeline", "is left out: nothing that it reads has changed since"),
+        ("branch; change README.md", "nightly pipeline", "runs: it does so in each nightly run"),
+        ("branch; change Sources/a", "pipeline", "runs: 1 files that it reads have changed since"),
+        ("branch; change Sources/a; change README.md", "pipeline", "such as Sources/a"),
+        ("branch; echo new >>Sources/a", "pipeline", "runs: HEAD is on main, and no merge"),
+        ("branch; change scripts/ci", "pipeline", "such as scripts/ci"),
+        ("branch; change README.md; echo new >>Sources/a", "pipeline", "such as Sources/a"),
+        ("branch; change README.md; touch Sources/b", "pipeline", "such as Sources/b"),
+        ("branch; change README.md; merged", "pipeline", "is left out"),
+        ("branch; change Sources/a; merged; branch; change README.md; merged", "pipeline", "is left out"),
+        ("branch; change Sources/a; change README.md; merged", "pipeline", "such as Sources/a"),
+        ("branch; change README.md; export CI_BASE=0000000", "pipeline", "runs: git knows no common commit with 0000000"),
+        ("change README.md; export CI_BASE=$(git rev-parse HEAD^)", "pipeline", "is left out"),
+        ("branch; change README.md; git clone -q --depth 1 file://$PWD shallow; cd shallow; git branch -qm other", "pipeline", "runs: "),
+    ],
+)
+def test_a_step_that_asks_what_has_changed(checkout, lines, arguments, said):
+    program(checkout / "Examples/ImagePipeline/check", "echo checked")
+    (checkout / "Sources").mkdir()
+    (checkout / "Sources/a").write_text("")
+    functions = """
+        branch() { git checkout -q -b branch; }
+        change() { echo "# changed" >>$1; git add $1; git commit -qm $1; }
+        merged() { git checkout -q main; git merge -q --no-ff -m merge branch; git branch -q -d branch; }
+        export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a; unset CI_BASE
+        unset $(git rev-parse --local-env-vars)
+        git init -q -b main; git add Sources scripts README.md Examples; git commit -qm first
+    """
+    done = shell(checkout, f"{functions}\n{lines}\nscripts/ci {arguments}")
+    assert done.returncode == 0, done
+    assert said in next(line for line in done.stdout.splitlines() if line.startswith("ci: pipeline ")), done
+    is_left_out = "is left out" in said
+    assert ("\nchecked\n" in done.stdout) != is_left_out, done
+    assert ("(left out: nothing" in done.stdout.split("what each step took")[1]) == is_left_out, done
+
+
 def test_what_hangs_says_where_and_what_others_started_stays(tmp_path, root):
     """A command that hangs gets SIGABRT, and so do its children of that name; another session's process of that name
     lives on."""
@@ -247,8 +288,8 @@ def test_a_stopped_watch_ends_what_it_started(tmp_path, root, late):
     child = int(watch.stdout.readline())
     watch.terminate()
     # The end of the output says that the watchdog and its sleep are gone, too.
-    assert watch.communicate(timeout=30) == ("", None) and watch.returncode == 130
-    for _ in range(100):
+    assert watch.communicate(timeout=300) == ("", None) and watch.returncode == 130
+    for _ in range(1_000):
         if not os.path.exists(f"/proc/{child}"):
             return
         time.sleep(0.1)

@@ -199,7 +199,7 @@ struct StrategyEffectTests {
   /// Three threads fall asleep one after the other, and one job comes.
   @Test(arguments: [("sleeper=last", 2), ("sleeper=first", 0)])
   func theSleeperThatIsWokenIsTheOneOfTheStrategy(strategy: String, place: Int) throws {
-    for pool in [StatisticsTests.Pool.stealing(3, strategy), .threadPool(3, strategy)] {
+    for pool in [PoolStatisticsTests.Pool.stealing(3, strategy), .threadPool(3, strategy)] {
       let queue = OperationQueue(backend: pool.backend)
       let threads = EventLog<UInt>()
       let all = CountdownLatch(3)

@@ -3,6 +3,9 @@ import Glibc
 /// How long a test waits for something that must happen before it calls it lost. Never a statement about speed.
 public let patience: Double = 60
 
+/// Whether tests run as a whole of which a change gets a part (`Tests/README.md`).
+public let runsLongTests = getenv("OPBENCH_LONG_TESTS") != nil
+
 /// A value behind a mutex and a condition variable. Every helper that waits is built on it, so every wait ends.
 ///
 /// Invariant behind `@unchecked Sendable`: `state` is read and written only while `mutex` is held.

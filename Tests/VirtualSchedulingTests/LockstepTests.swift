@@ -1,7 +1,7 @@
 import Glibc
+import Primitives
 import Scheduling
 import StealingBackend
-import Synchronization
 import TestSupport
 import Testing
 import ThreadPoolBackend
@@ -15,7 +15,7 @@ import ThreadPoolBackend
 @Suite(.serialized) struct LockstepTests {
   @Test(arguments: allStrategies) func bothPoolsBeginTheSameJobs(_ strategy: VirtualStrategy) throws {
     for workers in 1...strategy.comparableWorkers {
-      for seed in 1...3 as ClosedRange<UInt64> {
+      for seed in seeds(for: strategy, 1, of: 3) {
         let script = LockstepScript(
           workers: workers, rounds: strategy.hasRandomLists ? 1 : 3,
           usesOutside: !strategy.hasRandomLists && (workers == 1 || !strategy.hasRandomPlaces), seed: seed)
@@ -155,7 +155,7 @@ private final class RealRun: Sendable {
   private func hold() throws -> Holder {
     let holder = Holder(level: LockstepScript.heldLevel)
     backend.submit(holder.job)
-    try wait("a worker to be held") { holder.hasBegun }
+    try holder.waitForTheBegin()
     return holder
   }
 
@@ -203,42 +203,50 @@ private final class ScriptedJob: JobObject {
   override func runJob() -> JobOutcome { JobOutcome(next: body()?.word ?? 0, isReleased: true) }
 }
 
-/// Holds a worker, and does on its thread what it is told. The thread never sleeps: no pool may take it for a blocked
-/// one.
+/// Holds a worker, and does on its thread what it is told. The thread sleeps meanwhile, and passes for one without a
+/// job: so no monitor takes it for one whose body blocks.
 private final class Holder: Sendable {
-  private enum State { static let new = 0, waits = 1, isTold = 2, ends = 3 }
+  private enum State {
+    case new, waits, ends
+    case isTold(@Sendable () -> Void)
+  }
 
-  private let state = Atomic<Int>(State.new)
-  private let task = Mutex<(@Sendable () -> Void)?>(nil)
+  private let state = Monitor(State.new)
   private let level: Int
 
   init(level: Int) { self.level = level }
 
-  var hasBegun: Bool { state.load(ordering: .acquiring) != State.new }
+  private static func waits(_ state: State) -> Bool { if case .waits = state { true } else { false } }
 
   var job: Job {
-    ScriptedJob.made(level: level) { [self] in
-      state.store(State.waits, ordering: .releasing)
-      while true {
-        switch state.load(ordering: .acquiring) {
-        case State.isTold:
-          task.withLock { $0 }?()
-          state.store(State.waits, ordering: .releasing)
-        case State.ends: return nil
-        default: sched_yield()
-        }
+    ScriptedJob.made(level: level) { [state] in
+      let member = WorkerLocal.currentMember as! any PoolMember
+      member.watched.becomeBusy(false)
+      defer { member.watched.becomeBusy(true) }
+      state.with { $0 = .waits }
+      while state.wait(until: { !Self.waits($0) }), case .isTold(let task) = state.value {
+        task()
+        state.with { $0 = .waits }
       }
+      return nil
     }
+  }
+
+  func waitForTheBegin() throws {
+    guard state.wait(until: Self.waits) else { throw Self.lost("a worker to be held") }
   }
 
   /// Returns when the thread has done `task`.
   func perform(_ task: @escaping @Sendable () -> Void) throws {
-    self.task.withLock { $0 = task }
-    state.store(State.isTold, ordering: .releasing)
-    try wait("a held thread") { state.load(ordering: .acquiring) == State.waits }
+    state.with { $0 = .isTold(task) }
+    guard state.wait(until: Self.waits) else { throw Self.lost("a held thread") }
   }
 
-  func end() { state.store(State.ends, ordering: .releasing) }
+  func end() { state.with { $0 = .ends } }
+
+  private static func lost(_ what: String) -> TimedOut {
+    TimedOut(what, seconds: patience, file: #fileID, line: #line)
+  }
 }
 
 /// Looks again and again until `isSo`.

@@ -1,4 +1,5 @@
 import Scheduling
+import TestSupport
 
 @testable import VirtualScheduling
 
@@ -29,6 +30,13 @@ func runAll(_ pool: VirtualPool, duration: Int64 = 100) -> [Begun] {
 let allStrategies: [VirtualStrategy] =
   [.stealing(StealingStrategy()), .threadPool(ThreadPoolStrategy())]
   + StealingStrategy.singleChanges().map { .stealing($0) } + ThreadPoolStrategy.singleChanges().map { .threadPool($0) }
+
+/// Seeds of random programs, from 1 on: at night all, and for a change some, which differ from strategy to strategy.
+func seeds(for strategy: VirtualStrategy, _ few: UInt64, of all: UInt64) -> ClosedRange<UInt64> {
+  if runsLongTests { return 1...all }
+  let part = "\(strategy)".utf8.reduce(0) { $0 + UInt64($1) } % (all / few)
+  return part * few + 1...(part + 1) * few
+}
 
 extension VirtualCosts {
   /// Round numbers, each different, so that a time says what it is made of.

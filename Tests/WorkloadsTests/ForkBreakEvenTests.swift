@@ -12,7 +12,7 @@ struct ForkBreakEvenTests {
   static let few = [2, 5].flatMap { bodies in [0.0, 1_000].map { BreakEven.Problem(bodies: bodies, body: $0) } }
   static let subjects = SubjectRegistry.inProcess.filter { ForkBreakEven().obstacle($0) == nil }
 
-  @Test(.serialized, arguments: subjects, ["worker", "outside"])
+  @Test(.serialized, arguments: WorkloadTests.few(subjects), ["worker", "outside"])
   func eachProblemHasItsRatio(_ subject: SubjectInfo, from: String) async throws {
     try await onOwnThread {
       let workload = ForkBreakEven(problems: Self.few)

@@ -9,7 +9,7 @@ import Testing
 /// threads of other tests are among them and may never be asleep all at once. So each of these tests has a process of
 /// its own.
 struct SleepingSubjectTests {
-  static let cases = WorkloadTests.everyCase.filter(\.waitsForSleep)
+  static let cases = WorkloadTests.chosen.filter(\.waitsForSleep)
 
   @Test func bothBenchmarksAreHere() {
     #expect(Set(Self.cases.map { "\($0.workload.name)" }) == ["latency/wake-idle", "strategy/burst"])
@@ -23,6 +23,6 @@ struct SleepingSubjectTests {
   }
 
   @Test func burstsHaveATimeEach() async {
-    await #expect(processExitsWith: .success) { try StrategyTests.checkBursts("idle") }
+    await #expect(processExitsWith: .success) { try StrategyFamilyTests.checkBursts("idle") }
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import LaboratorySupport
 import Subjects
 import Testing
@@ -6,7 +7,8 @@ import Testing
 @testable import HarnessWords
 @testable import Workloads
 
-/// Every benchmark on every subject that can run it: it passes its own check, and reports what `list` promises.
+/// Every benchmark passes its own check, and reports what `list` promises: on every subject that can run it at night, and
+/// on one of each kind for a change.
 struct WorkloadTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let workload: any Workload
@@ -14,6 +16,8 @@ struct WorkloadTests {
     let subject: SubjectInfo
 
     var testDescription: String { "\(workload.name) \(parameters) on \(subject.name)" }
+    /// The family of the benchmark, and the subject.
+    var pair: String { "\(workload.name.family) on \(subject.name)" }
     /// Whether the benchmark begins when all threads that began after its own beginning are asleep.
     var waitsForSleep: Bool { workload is WakeIdle || workload is Burst && parameters["state"] == "idle" }
   }
@@ -61,18 +65,47 @@ struct WorkloadTests {
   }
 
   /// Foundation is left out where it is known to crash, and the sweeps have tests of their own: with the spinning of
-  /// these tests no granularity is worth anything, and a million bodies take long.
-  static let everyCase: [Case] =
+  /// these tests no granularity is worth anything, and a million bodies take long. A group for each benchmark and its
+  /// parameters.
+  private static let groups: [[Case]] =
     (try? Catalogue(graphs: [], seed: 1).workloads)?.filter {
       !($0 is MinimumGranularity) && !($0 is ForkBreakEven)
     }.flatMap { workload in
-      sets(workload).flatMap { parameters in
+      sets(workload).map { parameters in
         SubjectRegistry.inProcess.filter { workload.obstacle($0, parameters) == nil }
           .filter { $0.name != "foundation" || parameters["links"] != "chain" }
           .map { Case(workload: workload, parameters: small(workload, parameters), subject: $0) }
       }
     } ?? []
-  static let cases = everyCase.filter { !$0.waitsForSleep }
+  static let chosen = isLong ? groups.flatMap { $0 } : few(groups)
+  /// Whether every case is to run.
+  private static let isLong = getenv("OPBENCH_LONG_TESTS") != nil
+
+  /// The most capable protocol that a subject conforms to: no ability stands for `ClosureSubject`.
+  private static let kinds: [Abilities] = [.operations, .cancellation, []]
+  private static func kind(_ subject: SubjectInfo) -> Abilities? {
+    kinds.first { subject.abilities.isSuperset(of: $0) }
+  }
+
+  /// Each benchmark, with each of its parameters, on one subject for each protocol that subjects conform to: its code
+  /// differs with those. By turns, so that none of the subjects is left out. And each subject on one benchmark of each
+  /// family.
+  private static func few(_ groups: [[Case]]) -> [Case] {
+    var cases: [Case] = []
+    for group in groups {
+      for kind in kinds {
+        let ofKind = group.filter { self.kind($0.subject) == kind }
+        if !ofKind.isEmpty { cases.append(ofKind[cases.count % ofKind.count]) }
+      }
+    }
+    var pairs = Set(cases.map(\.pair))
+    return cases + groups.flatMap { $0 }.filter { pairs.insert($0.pair).inserted }
+  }
+
+  /// One subject for each protocol; at night all.
+  static func few(_ subjects: [SubjectInfo]) -> [SubjectInfo] {
+    isLong ? subjects : kinds.compactMap { kind in subjects.first { self.kind($0) == kind } }
+  }
 
   static func trial(_ workload: any Workload, _ parameters: Parameters, _ subject: String) throws -> Trial? {
     try workload.prepare(
@@ -81,7 +114,7 @@ struct WorkloadTests {
         parameters: parameters, workers: 2, seed: 1, spin: Spin(roundsPerMicrosecond: 10), serviceTime: 20_000))
   }
 
-  @Test(.serialized, arguments: cases)
+  @Test(.serialized, arguments: chosen.filter { !$0.waitsForSleep })
   func checksItselfAndReportsItsMetrics(_ chosen: Case) async throws {
     try await onOwnThread { try Self.check(chosen) }
   }
@@ -114,7 +147,7 @@ struct WorkloadTests {
   }
 
   /// What it runs is checked, and every run is one of the graph; where the curve of a busy machine lies is not.
-  @Test(.serialized, arguments: SubjectRegistry.inProcess.filter { MinimumGranularity().obstacle($0) == nil })
+  @Test(.serialized, arguments: few(SubjectRegistry.inProcess.filter { MinimumGranularity().obstacle($0) == nil }))
   func granularitySweeps(_ subject: SubjectInfo) async throws {
     try await onOwnThread { try Self.sweep(subject) }
   }

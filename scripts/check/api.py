@@ -14,7 +14,6 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LISTS = "docs/api"
@@ -66,20 +65,18 @@ def differences(module, listed, public):
 
 def surfaces(is_built):
     """Gives {product: its lines}; ends the program when the symbols cannot be had."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [ROOT / "scripts/docs", "--symbols", "--output", folder, *(["--built"] if is_built else [])]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            print(f"check/api: scripts/docs --symbols failed: {(done.stderr.strip() or 'without a word').splitlines()[-1]}", file=sys.stderr)
-            sys.exit(done.returncode)
-        products = sorted(path for path in pathlib.Path(folder, "symbols").iterdir() if path.is_dir())
-        lines = {
-            product.name: surface([json.loads(graph.read_text()) for graph in sorted(product.glob("*.symbols.json"))])
-            for product in products
-        }
-        names = exported_names((ROOT / "Sources/Operations/Operations.swift").read_text())
-        lines["Operations"], lines["OperationBackends"] = two_doors(lines["Operations"], names)
-        return lines
+    done = subprocess.run([ROOT / "scripts/docs", "--symbols", *(["--built"] if is_built else [])], capture_output=True, text=True)
+    if done.returncode:
+        print(f"check/api: scripts/docs --symbols failed: {(done.stderr.strip() or 'without a word').splitlines()[-1]}", file=sys.stderr)
+        sys.exit(done.returncode)
+    products = sorted(path for path in (ROOT / ".build/docs/symbols").iterdir() if path.is_dir())
+    lines = {
+        product.name: surface([json.loads(graph.read_text()) for graph in sorted(product.glob("*.symbols.json"))])
+        for product in products
+    }
+    names = exported_names((ROOT / "Sources/Operations/Operations.swift").read_text())
+    lines["Operations"], lines["OperationBackends"] = two_doors(lines["Operations"], names)
+    return lines
 
 
 def self_test():

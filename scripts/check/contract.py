@@ -2,8 +2,9 @@
 """Holds the contract (Sources/OperationCore/CONTRACT.md) and the tests together.
 
 Fails when a conformance test names no row, when a test names a row or a sentence that does not exist, when a row has no test
-where its column "held on" says, and when the list of tests at the contract's end is not what the tests say; --write makes
-that list again. --self-test breaks a small contract in each of these ways and looks whether that is found.
+where its column "held on" says, when a sentence has no test, when two suites have one name, and when the list of tests at the
+contract's end is not what the tests say; --write makes that list again. --self-test breaks a small contract in each of these
+ways and looks whether that is found.
 
 A test names its rows at the beginning of its name: "row 26: honours suspension", "rows 10 and 28: ...". Where all tests of
 a suite hold one row, the suite's documentation may name it instead: "/// Row 26: `addBarrierBlock`."
@@ -227,6 +228,9 @@ def check(root, pending, write=False):
             complaints.append(f"{path}: the documentation of {name} names {named(place)}, none of its tests does")
     for row, held_on in rows:
         complaints += held(row, held_on, [test for test in tests if row in test.rows], row in pending)
+    tested = {place for test in tests for place in test.places}
+    complaints += [f"sentence {row}.{number} has no test" for row, number in sentences if (row, number) not in tested]
+    complaints += twins(root)
 
     before, begin, rest = contract.partition(BEGIN)
     _, end, after = rest.partition(END)
@@ -240,6 +244,16 @@ def check(root, pending, write=False):
             f"{CONTRACT}: the list of tests is not what the tests say; scripts/check/contract.py --write makes it again"
         )
     return complaints
+
+
+def twins(root):
+    """Gives a line for each name that two suites of all tests have: a filter and the list in the contract mean one of them."""
+    places = {}
+    for file in sorted({file.resolve() for file in (root / "Tests").rglob("*.swift")}):
+        head = r"^(?:@\S+ |(?:public|private|final) )*(?:struct|class|enum|actor) (\w+Tests)\b"
+        for name in re.findall(head, file.read_text(encoding="utf-8"), re.M):
+            places.setdefault(name, []).append(file.relative_to(root.resolve()).as_posix())
+    return [f"{files[0]} and {files[1]} have a suite {name} each" for name, files in places.items() if len(files) > 1]
 
 
 def held(row, held_on, tests, is_pending):
@@ -294,6 +308,7 @@ struct SmallTests {
 struct WholeTests {
   @Test(arguments: allBackends) func `without a number`(backend: TestBackend) {}
   @Test("row 5.2: a sentence", arguments: allBackends) func sentence(backend: TestBackend) {}
+  @Test("row 5.1: another", arguments: allBackends) func other(backend: TestBackend) {}
 }
 """
 SMALL_CASES = """
@@ -312,8 +327,10 @@ SMALL_BREAKS = [
     (("tests", "row 5.2: a", "row 1.1: a"), "names sentence 1.1, which the contract does not have"),
     (("tests", "row 5.2: a", "rows 5.1 to 5.3: a"), "names sentence 5.3, which the contract does not have"),
     # A test of a sentence is one of the row, which has no other here.
-    (("tests", "row 5.2: a", "row 4: a"), "row 5 has no test"),
-    (("tests", "/// Row 4: all", "/// Rows 5.1 and 4: all"), "names sentence 5.1, none of its tests does"),
+    (("tests", 'row 5.2: a sentence", arguments: allBackends) func sentence(backend: TestBackend) {}\n  @Test("row 5.1: a', "row 4: a"), "row 5 has no test"),
+    (("tests", "row 5.1: a", "row 5: a"), "sentence 5.1 has no test"),
+    (("cases", "struct CaseTests", "final class SmallTests"), "have a suite SmallTests each"),
+    (("tests", "/// Row 4: all", "/// Rows 5.1 and 4: all"), "names row 4, none of its tests does"),
     (("tests", "row 5.2: a", "row 5.1: a"), "the list of tests is not what the tests say"),
     ((CONTRACT, "* **5.2** Two", "* **5.3** Two"), "number them 5.1, 5.2"),
     ((CONTRACT, "* **5.1** One", "* **2.1** One"), "row 2 has the sentences 2.1"),

@@ -12,9 +12,10 @@ long is run smaller or otherwise, by the list INSTEAD: --list shows each command
 A block of ```output shows what the sample above it prints; numbers and addresses may differ.
 
 Options: --symbols (only those, for which nothing but the library and the laboratory is built), --built (takes what was built last,
-whatever with; otherwise a plain debug build is made), --list, --self-test.
+whatever with; otherwise the tests' debug build is made), --list, --self-test.
 """
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -128,12 +129,11 @@ def undocumented(graph):
     return sorted(lines)
 
 
-def symbol_complaints(folder, is_built):
-    command = [ROOT / "scripts/docs", "--symbols", "--output", folder, *(["--built"] if is_built else [])]
-    done = subprocess.run(command, capture_output=True, text=True)
+def symbol_complaints(is_built):
+    done = subprocess.run([ROOT / "scripts/docs", "--symbols", *(["--built"] if is_built else [])], capture_output=True, text=True)
     if done.returncode:
         return [f"scripts/docs --symbols failed: {(done.stderr.strip() or 'without a word').splitlines()[-1]}"]
-    graphs = sorted(pathlib.Path(folder, "symbols").glob("*/*.symbols.json"))
+    graphs = sorted((ROOT / ".build/docs/symbols").glob("*/*.symbols.json"))
     return [line for graph in graphs for line in undocumented(json.loads(graph.read_text()))]
 
 
@@ -169,7 +169,7 @@ def manifest_folder():
 
 def compile_complaint(name, text, options, flags, folder):
     """Compiles a text; gives one line when that fails, or None."""
-    file = pathlib.Path(folder, "main.swift")
+    file = pathlib.Path(tempfile.mkdtemp(dir=folder), "main.swift")
     file.write_text(text)
     command = ["swiftc", "-typecheck", "-swift-version", "6", "-warnings-as-errors", *flags, *options, file]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -194,7 +194,8 @@ def unprinted_lines(shown, printed):
 
 def output_complaint(name, sample, shown, flags, folder, binaries):
     """Runs a sample; gives one line when it does not print what is shown, or None. The library's modules are linked from their object files."""
-    file, program = pathlib.Path(folder, "main.swift"), pathlib.Path(folder, "sample")
+    own = pathlib.Path(tempfile.mkdtemp(dir=folder))
+    file, program = own / "main.swift", own / "sample"
     file.write_text("\n".join(sample) + "\n")
     objects = [path for module in LIBRARY for path in sorted(pathlib.Path(binaries, f"{module}.build").rglob("*.o"))]
     command = ["swiftc", "-swift-version", "6", *flags, file, *objects, "-o", program]
@@ -210,7 +211,7 @@ def output_complaint(name, sample, shown, flags, folder, binaries):
         return f"{name} does not print the line '{line.strip()}'"
 
 
-def output_complaints(flags, folder, binaries):
+def output_calls(flags, folder, binaries):
     for page in pages():
         sample, number = None, 0
         for language, lines in blocks(page.read_text()):
@@ -218,7 +219,7 @@ def output_complaints(flags, folder, binaries):
                 sample, number = lines, number + 1
             elif language == "output":
                 name = f"{page.relative_to(ROOT)}: sample {number}"
-                yield output_complaint(name, sample, lines, flags, folder, binaries) if sample else f"{name}: output without a sample"
+                yield (output_complaint, name, sample, lines, flags, folder, binaries) if sample else (str, f"{name}: output without a sample")
 
 
 # -- Messages of the compiler
@@ -238,7 +239,7 @@ def advice(text):
 
 def advice_complaint(place, owner, name, flags, folder):
     """Gives one line where an asynchronous function cannot use what the message names, or None. Overloads need not be told apart."""
-    file = pathlib.Path(folder, "advice.swift")
+    file = pathlib.Path(tempfile.mkdtemp(dir=folder), "advice.swift")
     # A method is called: a reference to one that may block compiles everywhere.
     use = re.sub(r"(\w+):", lambda label: "some()," if label[1] == "_" else f"{label[1]}: some(),", name).replace(",)", ")")
     follow = f"func some<T>() -> T {{ fatalError() }}\nfunc follow(_ it: {owner}) async {{ _ = try? await it.{use} }}\n"
@@ -251,26 +252,26 @@ def advice_complaint(place, owner, name, flags, folder):
     return f"{place}: a message says '{name}', which cannot be used there: {wrong[0]}" if wrong else None
 
 
-def advice_complaints(flags, folder):
+def advice_calls(flags, folder):
     for source in sorted([*(ROOT / "Sources").rglob("*.swift"), *(ROOT / "Benchmarks").rglob("*.swift")]):
         for owner, name in advice(source.read_text()):
-            yield advice_complaint(source.relative_to(ROOT), owner, name, flags, folder)
+            yield advice_complaint, source.relative_to(ROOT), owner, name, flags, folder
 
 
-def sample_complaints(flags, folder):
+def sample_calls(flags, folder):
     for page in pages():
         samples = [lines for language, lines in blocks(page.read_text()) if language == "swift"]
         for number, lines in enumerate(samples, 1):
-            yield compile_complaint(f"{page.relative_to(ROOT)}: sample {number}", *as_program(lines), flags, folder)
+            yield compile_complaint, f"{page.relative_to(ROOT)}: sample {number}", *as_program(lines), flags, folder
     for path in SHOWN_TYPES:
         samples = [lines for language, lines in blocks(documentation((ROOT / path).read_text())) if language == "swift"]
         if not samples:
-            yield f"{path} has no sample in a comment"
+            yield str, f"{path} has no sample in a comment"
         for number, lines in enumerate(samples, 1):
-            yield compile_complaint(f"{path}: sample {number}", *as_program(lines), flags, folder)
+            yield compile_complaint, f"{path}: sample {number}", *as_program(lines), flags, folder
     for catalogue in CATALOGUES:
         for step in sorted((ROOT / catalogue).rglob("*.swift")):
-            yield compile_complaint(step.relative_to(ROOT), step.read_text(), [], flags, folder)
+            yield compile_complaint, step.relative_to(ROOT), step.read_text(), [], flags, folder
 
 
 # -- Commands
@@ -323,47 +324,62 @@ def lacking_words(shown, printed):
     return [line for line in shown if not any(words(line) <= known for known in have)]
 
 
-def command_complaints(folder, binaries):
+def command_calls(folder, binaries):
+    """Gives a call for each page: the commands of one page run in order."""
     # Scripts that would build opbench for release take the program of the tests' build: a build takes longer than a command may.
     environment = {
         **os.environ, "PATH": f"{binaries}:{os.environ['PATH']}", "COLUMNS": "140", "OPBENCH": str(pathlib.Path(binaries, "opbench")),
     }  # fmt: skip
-    used = set()
     for page in pages():
         scratch = pathlib.Path(folder, "pages", str(page.relative_to(ROOT)).replace("/", "-"))
         scratch.mkdir(parents=True)
         (scratch / "program").symlink_to(pathlib.Path(binaries, "ReadmeSample"))
-        name = page.relative_to(ROOT)
-        for language, lines in blocks(page.read_text()):
-            if language not in ("", "console", "swift", "output"):
-                yield f"{name}: a block of '{language}': the blocks are of console, of swift, of output, or plain"
-            if language != "console":
+        yield lambda *call: list(command_complaints(*call)), page, scratch, environment
+
+
+def command_complaints(page, scratch, environment):
+    name = page.relative_to(ROOT)
+    for language, lines in blocks(page.read_text()):
+        if language not in ("", "console", "swift", "output"):
+            yield f"{name}: a block of '{language}': the blocks are of console, of swift, of output, or plain"
+        if language != "console":
+            continue
+        listed = commands(lines)
+        if listed is None:
+            yield f"{name}: a block of console begins with '{lines[0] if lines else ''}', not with '$ '"
+        for command, shown in listed or []:
+            run, _ = replaced(command)
+            try:
+                done = subprocess.run(
+                    ["bash", "-c", runnable(run, scratch)], cwd=scratch, env=environment, stdin=subprocess.DEVNULL,
+                    capture_output=True, text=True, timeout=SECONDS,
+                )  # fmt: skip
+            except subprocess.TimeoutExpired:
+                yield f"{name}: '{run}' (for '{command}') has not ended after {SECONDS} seconds"
                 continue
-            listed = commands(lines)
-            if listed is None:
-                yield f"{name}: a block of console begins with '{lines[0] if lines else ''}', not with '$ '"
-            for command, shown in listed or []:
-                run, _ = replaced(command, used)
-                try:
-                    done = subprocess.run(
-                        ["bash", "-c", runnable(run, scratch)], cwd=scratch, env=environment, stdin=subprocess.DEVNULL,
-                        capture_output=True, text=True, timeout=SECONDS,
-                    )  # fmt: skip
-                except subprocess.TimeoutExpired:
-                    yield f"{name}: '{run}' (for '{command}') has not ended after {SECONDS} seconds"
-                    continue
-                # 69: something that this machine does not have, such as Python with venv; the line says what.
-                if done.returncode == 69:
-                    print(f"check/docs: not run: '{command}': {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
-                elif done.returncode:
-                    last = (done.stderr.strip() or done.stdout.strip() or "without a word").splitlines()[-1]
-                    yield f"{name}: '{run}' (for '{command}') ends with {done.returncode}: {last}"
-                else:
-                    for line in lacking_words(shown, done.stdout + done.stderr):
-                        yield f"{name}: '{command}' does not print a line such as '{line.strip()}'"
-    for pattern, _, _ in INSTEAD:
-        if pattern not in used:
-            yield f"scripts/check/docs.py: no page has a command '{pattern}' any more: take it out of INSTEAD"
+            # 69: something that this machine does not have, such as Python with venv; the line says what.
+            if done.returncode == 69:
+                print(f"check/docs: not run: '{command}': {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+            elif done.returncode:
+                last = (done.stderr.strip() or done.stdout.strip() or "without a word").splitlines()[-1]
+                yield f"{name}: '{run}' (for '{command}') ends with {done.returncode}: {last}"
+            else:
+                for line in lacking_words(shown, done.stdout + done.stderr):
+                    yield f"{name}: '{command}' does not print a line such as '{line.strip()}'"
+
+
+def unused_complaints():
+    used = set()
+    for command in page_commands():
+        replaced(command[1], used)
+    yield from (f"scripts/check/docs.py: no page has a command '{pattern}' any more: take it out of INSTEAD" for pattern, _, _ in INSTEAD if pattern not in used)
+
+
+def page_commands():
+    """Gives (page, command) for each command of the pages."""
+    for page in pages():
+        for language, lines in blocks(page.read_text()):
+            yield from ((page, command) for command, _ in (commands(lines) or [] if language == "console" else []))
 
 
 # -- Names of files, and the contract
@@ -501,34 +517,35 @@ def self_test():
 
 
 def listing():
-    for page in pages():
-        for language, lines in blocks(page.read_text()):
-            for command, _ in (commands(lines) or []) if language == "console" else []:
-                run, why = replaced(command)
-                print(f"{page.relative_to(ROOT)}: {command}" + (f"\n    runs: {run}\n    since {why}" if why else ""))
+    for page, command in page_commands():
+        run, why = replaced(command)
+        print(f"{page.relative_to(ROOT)}: {command}" + (f"\n    runs: {run}\n    since {why}" if why else ""))
     return 0
 
 
 def complaints(symbols_only, is_built, folder):
-    yield from symbol_complaints(folder, is_built)
+    yield from symbol_complaints(is_built)
     if symbols_only:
         return
     for product in () if is_built else PRODUCTS:
-        done = subprocess.run(["swift", "build", "--product", product], cwd=ROOT, capture_output=True, text=True)
+        command = ["bash", "-c", 'source scripts/support/built-program && built_program "$0"', product]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         if done.returncode:
-            yield f"swift build --product {product} failed: {done.stderr.strip().splitlines()[-1:]}"
+            yield f"{product} does not build: {done.stderr.strip().splitlines()[-1:]}"
             return
     binaries = subprocess.run(["swift", "build", "--show-bin-path"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    flags = pathlib.Path(folder, "symbols/flags").read_text().splitlines()
+    flags = (ROOT / ".build/docs/symbols/flags").read_text().splitlines()
     for page in pages():
         yield from missing_files(page.relative_to(ROOT), page.read_text(), page.parent)
     yield from missing_ways((ROOT / "CONTRIBUTING.md").read_text())
     yield from number_complaints()
     yield from porting_complaints((ROOT / CONTRACT).read_text(), (ROOT / PORTING).read_text())
-    yield from filter(None, sample_complaints(flags, folder))
-    yield from filter(None, output_complaints(flags, folder, binaries))
-    yield from filter(None, advice_complaints(flags, folder))
-    yield from command_complaints(folder, binaries)
+    yield from unused_complaints()
+    # As many side by side as there are CPUs: calls of the compiler, and the commands of a page.
+    calls = [*command_calls(folder, binaries), *sample_calls(flags, folder), *output_calls(flags, folder, binaries), *advice_calls(flags, folder)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+        for told in threads.map(lambda call: call[0](*call[1:]), calls):
+            yield from [told] if isinstance(told, str) else told or []
 
 
 def main(arguments):

@@ -66,12 +66,62 @@ struct WaitSearch {
     case ends
   }
 
+  /// An operation that is being looked at: what it waits for, and then, if it needs a place, who holds the places.
+  private struct Step {
+    let operation: Operation
+    let needsPlace: Bool
+    var others: [Operation]
+    private var looked = 0
+    private var isAtPlaces = false
+    private(set) var answer = Answer.ends
+
+    init(operation: Operation, needsPlace: Bool, others: [Operation]) {
+      (self.operation, self.needsPlace, self.others) = (operation, needsPlace, others)
+    }
+
+    /// The next one to be looked at; nil when the answer is known.
+    mutating func next() -> Operation? {
+      guard looked < others.count else { return nil }
+      looked += 1
+      return others[looked - 1]
+    }
+
+    /// What was found of the one that was looked at last. Any of the others leads back; of the places each must.
+    mutating func take(_ found: Answer) {
+      switch found {
+      case .leadsBack:
+        answer = .leadsBack
+        if !isAtPlaces { looked = others.count }
+      case .isOpen: if !isAtPlaces { answer = .isOpen }
+      case .ends:
+        guard isAtPlaces else { return }
+        answer = .ends
+        looked = others.count
+      }
+    }
+
+    /// Whether it also depends on those that hold the places.
+    mutating func turnsToPlaces() -> Bool {
+      guard needsPlace, !isAtPlaces, answer == .ends else { return false }
+      isAtPlaces = true
+      guard let queue = operation.owner, case let limit = queue.maximumNow, limit > 0, queue.awaitingBodies >= limit
+      else {
+        return false
+      }
+      let holders = queue.snapshot().filter { $0.stateNow.isExecuting }
+      guard holders.count >= limit else { return false }
+      (others, looked, answer) = (holders, 0, .isOpen)
+      return true
+    }
+  }
+
   /// Operations that are looked at. A longer circle is not found.
   private static let most = 1000
 
   private let waiting: Operation
   private var order = BarrierOrder()
   private var looked = 0
+  private var steps: [Step] = []
   private var open: Set<ObjectIdentifier> = []
   private var ended: Set<ObjectIdentifier> = []
   /// From the end to the first one.
@@ -93,7 +143,24 @@ struct WaitSearch {
     return nil
   }
 
-  private mutating func look(at operation: Operation) -> Answer {
+  /// Nothing recurses: a thread may have a small stack.
+  private mutating func look(at first: Operation) -> Answer {
+    var answer = begin(first)
+    while let last = steps.indices.last {
+      if let answer { steps[last].take(answer) }
+      if let next = steps[last].next() {
+        answer = begin(next)
+      } else if steps[last].turnsToPlaces() {
+        answer = nil
+      } else {
+        answer = end(steps.removeLast())
+      }
+    }
+    return answer ?? .ends
+  }
+
+  /// - Returns: nil when the operation waits for something: a step was added for it.
+  private mutating func begin(_ operation: Operation) -> Answer? {
     if operation === waiting {
       path = [operation]
       return .leadsBack
@@ -110,15 +177,19 @@ struct WaitSearch {
     looked += 1
     if looked > Self.most { return .ends }
     open.insert(id)
-    var answer = lookAtAny(others)
-    if answer == .ends, needsPlace { answer = lookAtPlaces(of: operation) }
+    steps.append(Step(operation: operation, needsPlace: needsPlace, others: others))
+    return nil
+  }
+
+  private mutating func end(_ step: Step) -> Answer {
+    let id = ObjectIdentifier(step.operation)
     open.remove(id)
-    switch answer {
-    case .leadsBack: path.append(operation)
+    switch step.answer {
+    case .leadsBack: path.append(step.operation)
     case .isOpen: break
     case .ends: ended.insert(id)
     }
-    return answer
+    return step.answer
   }
 
   private mutating func waits(of operation: Operation, _ now: StateWord) -> [Operation] {
@@ -129,37 +200,6 @@ struct WaitSearch {
       if now.has(StateWord.tracked) { others += order.predecessors(of: operation) }
     }
     return others
-  }
-
-  private mutating func lookAtAny(_ others: [Operation]) -> Answer {
-    var answer = Answer.ends
-    for other in others {
-      switch look(at: other) {
-      case .leadsBack: return .leadsBack
-      case .isOpen: answer = .isOpen
-      case .ends: break
-      }
-    }
-    return answer
-  }
-
-  /// Whether each operation that holds a place of the queue leads back.
-  private mutating func lookAtPlaces(of operation: Operation) -> Answer {
-    guard let queue = operation.owner, case let limit = queue.maximumNow, limit > 0, queue.awaitingBodies >= limit
-    else {
-      return .ends
-    }
-    let holders = queue.snapshot().filter { $0.stateNow.isExecuting }
-    guard holders.count >= limit else { return .ends }
-    var answer = Answer.isOpen
-    for holder in holders {
-      switch look(at: holder) {
-      case .leadsBack: answer = .leadsBack
-      case .isOpen: break
-      case .ends: return .ends
-      }
-    }
-    return answer
   }
 }
 

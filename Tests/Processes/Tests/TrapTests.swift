@@ -137,7 +137,8 @@ struct TrapTests {
   func nothingIsForgotten() throws {
     let run = try Scenario("")
     let expected = Set(
-      Self.expectations.map(\.scenario) + Self.others + MainQueueTests.scenarios.map(\.name) + TraceTests.scenarios
+      Self.expectations.map(\.scenario) + Self.others + MainQueueTests.scenarios.map(\.name)
+        + ProgramTraceTests.scenarios
         + FaultTests.scenarios + ThreadTests.scenarios + RefusalTests.scenarios + DeterministicTests.scenarios
         + SurroundingsTests.scenarios + CompositionTests.scenarios.map(\.0))
     #expect(Set(run.output.split(separator: "\n").map(String.init)) == expected)

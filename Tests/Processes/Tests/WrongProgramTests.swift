@@ -1,6 +1,6 @@
 import Testing
 
-/// Rows 64, 73 and 75: what the compiler takes, what it refuses, and its words.
+/// Rows 57.6, 64, 73 and 75: what the compiler takes, what it refuses, and its words.
 @Suite("Wrong programs")
 struct WrongProgramTests {
   struct Program: Sendable, CustomStringConvertible {
@@ -156,7 +156,7 @@ struct WrongProgramTests {
     Program("a strategy by name", "_ = StealingStrategy()", "cannot find 'StealingStrategy' in scope"),
   ]
 
-  @Test("row 64: bodies that would share a variable do not compile", arguments: programs)
+  @Test("rows 57.6 and 64: bodies that would share a variable do not compile", arguments: programs)
   func sharedVariable(program: Program) throws { try check(program) }
 
   @Test("row 73: calls with several readings compile", arguments: readable)

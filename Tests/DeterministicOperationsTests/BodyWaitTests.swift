@@ -5,7 +5,7 @@ import Testing
 
 /// Waits inside bodies are those of real threads: no order of a stack.
 @Suite("Waits between bodies")
-struct WaitingTests {
+struct BodyWaitTests {
   @Test("two bodies that wait for each other's steps go on, with every seed")
   func acrossBodies() throws {
     for seed in 0..<100 as Range<UInt64> {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OperationCore
 
-@Suite struct ThreadPriorityTests {
+@Suite struct NiceValueTests {
   @Test func `the middle keeps the nice value`() {
     for base in Int32(-20)...19 { #expect(ThreadPriority.nice(for: 0.5, base: base) == base) }
   }

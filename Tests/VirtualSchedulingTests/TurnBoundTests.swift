@@ -5,7 +5,7 @@ import Testing
 
 /// How many later jobs may begin before a queued one, while streams of jobs feed themselves.
 /// `StealingBackend/README.md` has the bound.
-@Suite struct StarvationTests {
+@Suite struct TurnBoundTests {
   /// All strategies that do not give row 20 up. A worker that looks outside once in a million jobs, or runs a million
   /// successors in a row, says itself how long the others wait.
   static let strategies = allStrategies.filter { strategy in
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: strategies) func everyJobBeginsInItsTurn(_ strategy: VirtualStrategy) {
-    for seed in 1...4 as ClosedRange<UInt64> {
+    for seed in seeds(for: strategy, 2, of: 4) {
       var program = Program(strategy, costs: seed.isMultiple(of: 2) ? .sample : .none, seed: seed)
       if let complaint = program.run() { Issue.record("\(strategy), seed \(seed): \(complaint)") }
     }

@@ -4,7 +4,7 @@ import Testing
 
 /// Traces of small programs, each a process of its own, held to the format's rules by a parser that is not ours.
 @Suite("Traces")
-struct TraceTests {
+struct ProgramTraceTests {
   /// What the executable must have.
   static let scenarios =
     ["trace-api", "trace-part", "trace-full", "trace-while-running", "trace-fork", "trace-moves"]

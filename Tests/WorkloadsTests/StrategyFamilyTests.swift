@@ -39,7 +39,7 @@ protocol ClosureOrder: Sendable { static var isNewestFirst: Bool { get } }
 enum OldestFirst: ClosureOrder { static var isNewestFirst: Bool { false } }
 enum NewestFirst: ClosureOrder { static var isNewestFirst: Bool { true } }
 
-struct StrategyTests {
+struct StrategyFamilyTests {
   func measure<Order: ClosureOrder>(
     _ workload: any Workload, _ parameters: Parameters, _ order: Order.Type
   ) throws -> Value {

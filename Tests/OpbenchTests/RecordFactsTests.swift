@@ -9,7 +9,7 @@ import Testing
 @testable import opbench
 
 /// What a result says of its subjects and metrics, so that the report needs no list of its own.
-struct FactsTests {
+struct RecordFactsTests {
   func record(_ readings: [(BenchmarkName, Metric)]) throws -> RunRecord {
     let suite = OpbenchSuite()
     var record = RunRecord(

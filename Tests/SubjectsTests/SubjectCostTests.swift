@@ -6,7 +6,7 @@ import Testing
 @testable import HarnessMeasuring
 
 /// What a process with a subject costs beside time.
-struct ProcessCostTests {
+struct SubjectCostTests {
   @Test func threadsOfLibrariesAreCounted() throws {
     let before = try #require(ThreadsCreated.count)
     _ = ThreadPoolSubject(workers: 3)

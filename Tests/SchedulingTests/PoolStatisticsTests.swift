@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What pools count of themselves.
-struct StatisticsTests {
+struct PoolStatisticsTests {
   /// A pool, what it has counted, and its end.
   struct Pool: Sendable, CustomStringConvertible {
     let backend: any Backend

@@ -6,7 +6,7 @@ import Testing
 @testable import Workloads
 
 /// What `opbench list` shows.
-struct ListingTests {
+struct BenchmarkListingTests {
   /// No peer is built.
   let peers = PeerPrograms(folders: [])
 
