@@ -1,5 +1,5 @@
 import OperationCore
-import Synchronization
+import Primitives
 
 /// The virtual time of a `DeterministicBackend`. The time begins at 0, and goes on from event to event.
 ///
@@ -86,21 +86,21 @@ extension DeterministicClock: AlarmingClock {
 
 /// Whether a task that sleeps was cancelled, whatever comes first.
 private final class SleepingTask: Sendable {
-  private let state = Mutex<(waiter: Waiter?, isCancelled: Bool)>((nil, false))
+  private let locked = Locked<(waiter: Waiter?, isCancelled: Bool)>((nil, false))
 
   /// - Returns: whether the task was cancelled already.
   func begins(_ waiter: Waiter) -> Bool {
-    state.withLock {
-      $0.waiter = waiter
-      return $0.isCancelled
+    locked.withLock {
+      locked.state.waiter = waiter
+      return locked.state.isCancelled
     }
   }
 
   /// - Returns: the waiter, when the task sleeps already.
   func isCancelled() -> Waiter? {
-    state.withLock {
-      $0.isCancelled = true
-      return $0.waiter
+    locked.withLock {
+      locked.state.isCancelled = true
+      return locked.state.waiter
     }
   }
 }

@@ -4,8 +4,9 @@
 /// in `othersInterval` jobs, whatever the fairness: work that feeds itself would otherwise keep the jobs of a worker
 /// waiting whose thread is stuck in one job.
 @usableFromInline package struct Turns: Sendable {
-  /// 61 is a prime, so that the interval keeps no step with periodic work.
+  /// 61 is a prime, so that the intervals keep no step with periodic work.
   @inlinable package static var usualOthersInterval: Int { 61 }
+  @inlinable package static var usualFairnessInterval: Int { 61 }
 
   private let fairnessInterval: Int
   private let othersInterval: Int

@@ -60,7 +60,7 @@ package struct PriorityFIFO: ~Copyable {
 /// number means shorter waits for the lowest level and a looser order. 0 means never: strictly the most urgent first.
 public enum Fairness {
   /// Every 61st job: 61 is a prime, so that the interval keeps no step with periodic work.
-  public static let defaultInterval = 61
+  public static let defaultInterval = Turns.usualFairnessInterval
 
   /// Traps when the interval is negative.
   package static func checked(_ interval: Int) -> Int {

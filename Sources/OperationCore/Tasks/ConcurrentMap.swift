@@ -1,3 +1,4 @@
+import Primitives
 import Synchronization
 
 /// Adds an asynchronous map on a queue.
@@ -68,7 +69,7 @@ private final class MapRun<Element: Sendable, Value: Sendable>: @unchecked Senda
   private let claimed = Atomic<Int>(0)
   private let isStopped = Atomic<Bool>(false)
   /// Why no further call begins. The first reason counts.
-  private let failure = Mutex<(any Error)?>(nil)
+  private let failure = Locked<(any Error)?>(nil)
 
   init(
     _ elements: [Element], in queue: OperationQueue, priority: Operation.QueuePriority?, taskPriority: TaskPriority,
@@ -112,7 +113,7 @@ private final class MapRun<Element: Sendable, Value: Sendable>: @unchecked Senda
       if values.count == elements.count { return values }
       // What adds an element has a smaller number: when that one has finished, the slot is filled, or stays empty.
       for index in 0..<elements.count { await call(at: index)?.finishedAtLast() }
-      throw failure.withLock { $0 } ?? CancellationError()
+      throw failure.withLock { failure.state } ?? CancellationError()
     } onCancel: {
       stop(CancellationError())
     }
@@ -151,9 +152,9 @@ private final class MapRun<Element: Sendable, Value: Sendable>: @unchecked Senda
   }
 
   private func stop(_ error: any Error) {
-    let isFirst = failure.withLock { failure in
-      if failure != nil { return false }
-      failure = error
+    let isFirst = failure.withLock {
+      if failure.state != nil { return false }
+      failure.state = error
       isStopped.store(true, ordering: .sequentiallyConsistent)
       return true
     }
@@ -163,11 +164,11 @@ private final class MapRun<Element: Sendable, Value: Sendable>: @unchecked Senda
   }
 
   private func call(at index: Int) -> Call? {
-    failure.withLock { _ in Self.owned(slots[index].load(ordering: .sequentiallyConsistent))?.takeUnretainedValue() }
+    failure.withLock { Self.owned(slots[index].load(ordering: .sequentiallyConsistent))?.takeUnretainedValue() }
   }
 
   private func letGo(at index: Int) {
-    failure.withLock { _ in Self.owned(slots[index].exchange(0, ordering: .relaxed)) }?.release()
+    failure.withLock { Self.owned(slots[index].exchange(0, ordering: .relaxed)) }?.release()
   }
 
   private static func owned(_ word: UInt) -> Unmanaged<Call>? {

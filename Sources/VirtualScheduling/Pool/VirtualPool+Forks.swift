@@ -1,3 +1,4 @@
+import CPlatform
 import Scheduling
 
 // Forks of joins: jobs that a worker keeps to itself until other workers have nothing to do. `ForkList` of the core is
@@ -27,7 +28,7 @@ extension VirtualPool {
   /// Shows the oldest forks of the acting worker, as many as the strategy wants to be seen.
   private func showForks(of worker: Int) {
     let idle = idlePlaces
-    let lacking = min(strategy.forks.wanted(idle: idle), Self.forkSlots) - workers[worker].shownForks
+    let lacking = min(strategy.forks.wanted(idle: idle), Int(cplatform_fork_slots)) - workers[worker].shownForks
     guard lacking > 0 else { return }
     let interval = strategy.forks.interval(idle: idle, isFirst: workers[worker].lastShow == nil)
     let since = now + spent - (workers[worker].lastShow ?? workers[worker].taskBegan)
@@ -64,7 +65,4 @@ extension VirtualPool {
   private var idlePlaces: Int {
     max(0, workerCount + blocked - (workers.count - sleepers.count)) + searching
   }
-
-  /// The forks of one thread that others may see at a time.
-  private static let forkSlots = 8
 }
