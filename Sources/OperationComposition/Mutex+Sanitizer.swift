@@ -1,5 +1,5 @@
-// The thread sanitizer does not see the lock in the standard library's `Mutex`, and would report each use of one. A build for the
-// sanitizer has this type in its place: the module's own name goes first.
+// The thread sanitizer does not see the lock in the standard library's `Mutex`, and would report each use of one. A
+// build for the sanitizer has this type in its place: the module's own name goes first.
 #if SANITIZE_THREAD
   import Glibc
 

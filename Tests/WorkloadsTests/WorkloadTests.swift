@@ -7,8 +7,8 @@ import Testing
 @testable import HarnessWords
 @testable import Workloads
 
-/// Every benchmark passes its own check, and reports what `list` promises: on every subject that can run it at night, and
-/// on one of each kind for a change.
+/// Every benchmark passes its own check, and reports what `list` promises: on every subject that can run it at night,
+/// and on one of each kind for a change.
 struct WorkloadTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let workload: any Workload

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Holds the public surface of the library products to lists: docs/api/PRODUCT.txt, a line for each symbol and each conformance.
+"""Holds the public surface of the library products to lists: docs/api/PRODUCT.txt, a line for each symbol and each
+conformance.
 
-OperationBackends exports all that Operations does, and more: its list has what only it has. Which names Operations exports is read from
-Sources/Operations/Operations.swift.
+OperationBackends exports all that Operations does, and more: its list has what only it has. Which names Operations
+exports is read from Sources/Operations/Operations.swift.
 
-A symbol that becomes public or vanishes is one line on standard error, so that nothing becomes public by accident. --write makes the
-lists again: the change then shows in the commit. --built takes the modules as they were built last. --self-test looks whether an
-added and a vanished symbol are told.
+A symbol that becomes public or vanishes is one line on standard error, so that nothing becomes public by accident.
+--write makes the lists again: the change then shows in the commit. --built takes the modules as they were built last.
+--self-test looks whether an added and a vanished symbol are told.
 """
 
 import json
@@ -43,8 +44,9 @@ def surface(graphs):
 
 
 def two_doors(lines, exported):
-    """Gives the lines of Operations and those of OperationBackends: of the types and functions of the core, some are exported by name.
-
+    """Gives the lines of Operations and those of OperationBackends: of the types and functions of the core, some are
+    exported by name.
+    
     The other types are those that a line declares. What extends a type of somebody else's is everybody's."""
     declared = {line.split(":")[0] for line in lines if re.match(r"\w+: (@\w+ )?(open |final |indirect )*(class|struct|enum|protocol|actor) ", line)}
     second = declared - exported
@@ -53,7 +55,8 @@ def two_doors(lines, exported):
 
 
 def exported_names(text):
-    """Gives the names that a file exports one by one, and those of the modules that it exports: a module of a backend is its class."""
+    """Gives the names that a file exports one by one, and those of the modules that it exports: a module of a backend
+    is its class."""
     return set(re.findall(r"^@_exported import (?:\w+ \w+\.)?(\w+)$", text, re.M))
 
 

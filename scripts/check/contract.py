@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Holds the contract (Sources/OperationCore/CONTRACT.md) and the tests together.
 
-Fails when a conformance test names no row, when a test names a row or a sentence that does not exist, when a row has no test
-where its column "held on" says, when a sentence has no test, when two suites have one name, and when the list of tests at the
-contract's end is not what the tests say; --write makes that list again. --self-test breaks a small contract in each of these
-ways and looks whether that is found.
+Fails when a conformance test names no row, when a test names a row or a sentence that does not exist, when a row has no
+test where its column "held on" says, when a sentence has no test, when two suites have one name, and when the list of
+tests at the contract's end is not what the tests say; --write makes that list again. --self-test breaks a small
+contract in each of these ways and looks whether that is found.
 
-A test names its rows at the beginning of its name: "row 26: honours suspension", "rows 10 and 28: ...". Where all tests of
-a suite hold one row, the suite's documentation may name it instead: "/// Row 26: `addBarrierBlock`."
+A test names its rows at the beginning of its name: "row 26: honours suspension", "rows 10 and 28: ...". Where all tests
+of a suite hold one row, the suite's documentation may name it instead: "/// Row 26: `addBarrierBlock`."
 
-A long row has sentences: "* **41.3** ..." in the section "### Row 41: ...". The row itself says "sentences 41.1 to 41.9". A
-test may name one, "row 41.3: ...", and is then a test of the row too.
+A long row has sentences: "* **41.3** ..." in the section "### Row 41: ...". The row itself says "sentences 41.1 to
+41.9". A test may name one, "row 41.3: ...", and is then a test of the row too.
 """
 
 import pathlib
@@ -32,7 +32,8 @@ STRING = r'"(?:[^"\\]|\\.)*"'
 
 
 def numbers(text):
-    """Reads the rows and sentences of "5, 7 and 9 to 11" and of "41.1 to 41.3": (row, sentence) pairs, 0 for the whole row."""
+    """Reads the rows and sentences of "5, 7 and 9 to 11" and of "41.1 to 41.3": (row, sentence) pairs, 0 for the whole
+    row."""
     places = []
     for word in re.finditer(rf"(to\s+)?({NUMBER})", text):
         row, _, sentence = word[2].partition(".")
@@ -146,7 +147,8 @@ def suites_of(path, text):
 
 
 def cases(text, argument):
-    """Reads the rows and sentences of a list of cases that a test takes as an argument: `row N: ...`, or `Expectation("N", ...)`."""
+    """Reads the rows and sentences of a list of cases that a test takes as an argument: `row N: ...`, or
+    `Expectation("N", ...)`."""
     begin = re.search(rf"\blet {re.escape(argument)}\b[^=\n]*=\s*(\[)", text) if argument.isidentifier() else None
     if begin is None:
         return []
@@ -247,7 +249,8 @@ def check(root, pending, write=False):
 
 
 def twins(root):
-    """Gives a line for each name that two suites of all tests have: a filter and the list in the contract mean one of them."""
+    """Gives a line for each name that two suites of all tests have: a filter and the list in the contract mean one of
+    them."""
     places = {}
     for file in sorted({file.resolve() for file in (root / "Tests").rglob("*.swift")}):
         head = r"^(?:@\S+ |(?:public|private|final) )*(?:struct|class|enum|actor) (\w+Tests)\b"

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """Holds the documentation and the code together.
 
-Fails when a public symbol of Operations or Laboratory is undocumented; when a sample or a step of the tutorial does not compile;
-when a type of SHOWN_TYPES has no sample in its comment; when a command or a sample of a page fails or does not print the lines that the page shows; when a page names a file that is not there; when
-a row of the contract speaks of Foundation and is not in the table of PortingFromFoundation.md; when a comment of the library repeats a
-measured number; and when the message of an @available names an API that an asynchronous function cannot use.
+Fails when a public symbol of Operations or Laboratory is undocumented; when a sample or a step of the tutorial does not
+compile; when a type of SHOWN_TYPES has no sample in its comment; when a command or a sample of a page fails or does not
+print the lines that the page shows; when a page names a file that is not there; when a row of the contract speaks of
+Foundation and is not in the table of PortingFromFoundation.md; when a comment of the library repeats a measured number;
+and when the message of an @available names an API that an asynchronous function cannot use.
 
-Commands stand in blocks of ```console, behind "$ "; what they print stands below them, "..." for lines left out. They run in
-a folder of its own, page by page and in order, with the programs of the debug build on the path; ./program is README.md's. What takes
-long is run smaller or otherwise, by the list INSTEAD: --list shows each command with what is run for it, and why.
-A block of ```output shows what the sample above it prints; numbers and addresses may differ.
+Commands stand in blocks of ```console, behind "$ "; what they print stands below them, "..." for lines left out. They
+run in a folder of its own, page by page and in order, with the programs of the debug build on the path; ./program is
+README.md's. What takes long is run smaller or otherwise, by the list INSTEAD: --list shows each command with what is
+run for it, and why. A block of ```output shows what the sample above it prints; numbers and addresses may differ.
 
-Options: --symbols (only those, for which nothing but the library and the laboratory is built), --built (takes what was built last,
-whatever with; otherwise the tests' debug build is made), --list, --self-test.
+Options: --symbols (only those, for which nothing but the library and the laboratory is built), --built (takes what was
+built last, whatever with; otherwise the tests' debug build is made), --list, --self-test.
 """
 
 import concurrent.futures
@@ -33,7 +34,8 @@ CATALOGUES = (
     "Benchmarks/Laboratory/Laboratory.docc",
 )
 PORTING, CONTRACT = f"{CATALOGUES[0]}/PortingFromFoundation.md", "Sources/OperationCore/CONTRACT.md"
-# Rows that mention Foundation without a difference in behaviour: it traps in the same words, calls the same overrides, or is older.
+# Rows that mention Foundation without a difference in behaviour: it traps in the same words, calls the same overrides,
+# or is older.
 SAME_AS_FOUNDATION = {23, 42}
 # The types that every program uses: the comment of each has a sample.
 SHOWN_TYPES = tuple(
@@ -93,7 +95,8 @@ ONE_BENCHMARK = "--benchmark overhead/external-add"
 
 
 def pages(root=ROOT):
-    """Gives the pages of the repository, those for users first. The pages of Examples speak of the files of another repository."""
+    """Gives the pages of the repository, those for users first. The pages of Examples speak of the files of another
+    repository."""
     users = [root / "README.md", root / "CONTRIBUTING.md"]
     for catalogue in CATALOGUES:
         users += sorted((root / catalogue).rglob("*.md"))
@@ -193,7 +196,8 @@ def unprinted_lines(shown, printed):
 
 
 def output_complaint(name, sample, shown, flags, folder, binaries):
-    """Runs a sample; gives one line when it does not print what is shown, or None. The library's modules are linked from their object files."""
+    """Runs a sample; gives one line when it does not print what is shown, or None. The library's modules are linked
+    from their object files."""
     own = pathlib.Path(tempfile.mkdtemp(dir=folder))
     file, program = own / "main.swift", own / "sample"
     file.write_text("\n".join(sample) + "\n")
@@ -226,7 +230,8 @@ def output_calls(flags, folder, binaries):
 
 
 def advice(text):
-    """Gives [(type, name)] of what the messages of @available in a file name: the type is the one that the declaration belongs to."""
+    """Gives [(type, name)] of what the messages of @available in a file name: the type is the one that the declaration
+    belongs to."""
     names, owner = [], None
     for line in text.splitlines():
         head = re.match(r"(?:\w+ )*(?:class|struct|enum|actor|protocol|extension) (\w+)", line)
@@ -238,7 +243,8 @@ def advice(text):
 
 
 def advice_complaint(place, owner, name, flags, folder):
-    """Gives one line where an asynchronous function cannot use what the message names, or None. Overloads need not be told apart."""
+    """Gives one line where an asynchronous function cannot use what the message names, or None. Overloads need not be
+    told apart."""
     file = pathlib.Path(tempfile.mkdtemp(dir=folder), "advice.swift")
     # A method is called: a reference to one that may block compiles everywhere.
     use = re.sub(r"(\w+):", lambda label: "some()," if label[1] == "_" else f"{label[1]}: some(),", name).replace(",)", ")")
@@ -326,7 +332,8 @@ def lacking_words(shown, printed):
 
 def command_calls(folder, binaries):
     """Gives a call for each page: the commands of one page run in order."""
-    # Scripts that would build opbench for release take the program of the tests' build: a build takes longer than a command may.
+    # Scripts that would build opbench for release take the program of the tests' build: a build takes longer than a
+    # command may.
     environment = {
         **os.environ, "PATH": f"{binaries}:{os.environ['PATH']}", "COLUMNS": "140", "OPBENCH": str(pathlib.Path(binaries, "opbench")),
     }  # fmt: skip
@@ -392,7 +399,8 @@ HISTORY = "docs/decisions/"
 
 
 def missing_files(name, text, folder, root=ROOT):
-    """Gives a line for each file that a page names and that is not there, and for each link to a heading that is not there."""
+    """Gives a line for each file that a page names and that is not there, and for each link to a heading that is not
+    there."""
     text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
     is_history = str(name).startswith(HISTORY)
     named = [root / path for path in re.findall(rf"`({FOLDERS}/[\w./+-]*)[^`\n]*`", text) if not is_history]
@@ -412,7 +420,8 @@ def headings(text):
 
 
 def missing_ways(text, root=ROOT):
-    """Gives a line for each file of the table "Ways through the code" that is not there: a folder, and names of Swift files in it."""
+    """Gives a line for each file of the table "Ways through the code" that is not there: a folder, and names of Swift
+    files in it."""
     table = re.search(r"^\| way of \| files \|\n.*\n((?:\|.*\n)+)", text, re.M)
     for way, files in re.findall(r"^\| (.*?) \| (.*) \|$", table[1] if table else "", re.M):
         for part in files.split(";"):
@@ -453,7 +462,8 @@ def paragraphs(text):
 
 
 def measured_numbers(name, text):
-    """Gives a line for each comment that repeats a measured number. A comment may say "ten times" of what nobody measured."""
+    """Gives a line for each comment that repeats a measured number. A comment may say "ten times" of what nobody
+    measured."""
     for number, words in paragraphs(text):
         repeated = RATIO.search(words) or ("`results/" in words and TIMES.search(words))
         if repeated:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Prints a filter for the tests that what differs from a git revision can break: changed-tests.py [REVISION, default HEAD].
+"""Prints a filter for the tests that what differs from a git revision can break: changed-tests.py [REVISION, default
+HEAD].
 
-A target's tests can break when the target has a changed file, or uses a target that has one: Package.swift says who uses whom. A script
-or a page can break the targets whose sources name it. What a change of the library leaves to the whole run are
-the tests of the laboratory, which measures the library and uses little of it; a line says so. Standard error says what is run,
-and which files no test speaks of. Prints nothing where no test is to be run.
+A target's tests can break when the target has a changed file, or uses a target that has one: Package.swift says who
+uses whom. A script or a page can break the targets whose sources name it. What a change of the library leaves to the
+whole run are the tests of the laboratory, which measures the library and uses little of it; a line says so. Standard
+error says what is run, and which files no test speaks of. Prints nothing where no test is to be run.
 """
 
 import json

@@ -5,8 +5,8 @@ import HarnessWords
 /// The document of facts: everything that a report shows of some results, each number with its text. This program makes
 /// every number. The reader of the document chooses words and draws.
 ///
-/// `compare --format json` writes the document of a comparison, and `report` hands the document of all its files to the program
-/// that draws.
+/// `compare --format json` writes the document of a comparison, and `report` hands the document of all its files to the
+/// program that draws.
 package struct FactsDocument: Encodable {
   /// The form of the document.
   package let schema = 3

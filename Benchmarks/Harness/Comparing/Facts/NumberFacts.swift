@@ -100,8 +100,8 @@ struct MeanFacts: Encodable {
 /// A ratio of times in round words, for readers who see no interval: "20 times as fast", "level", "4 to 5 times as
 /// slow".
 ///
-/// * A round number has one significant digit. It has two, or three, where it would otherwise differ from the exact number by
-///   more than a tenth, or lie outside of the interval.
+/// * A round number has one significant digit. It has two, or three, where it would otherwise differ from the exact
+///   number by more than a tenth, or lie outside of the interval.
 /// * An interval between 1/1.15 and 1.15 is level. Any other interval that holds 1 shows no difference.
 struct RoundRatio {
   /// What differs by no more is level.

@@ -14,8 +14,8 @@ package struct Table: Sendable {
     self.failures = failures
   }
 
-  /// `subjects` describes the subject of each column; `ours` are those that say over which benchmarks means stand together.
-  /// No line is longer than `width`.
+  /// `subjects` describes the subject of each column; `ours` are those that say over which benchmarks means stand
+  /// together. No line is longer than `width`.
   package func text(
     reference: String, ours: Set<String>? = nil, subjects: [(name: String, summary: String)] = [],
     width: Int = TextWidth.file

@@ -5,8 +5,8 @@ import HarnessWords
 
 /// What the numbers of a run depend on beside the code: the content of `X.env.json`. The type is what a run writes,
 /// what
-/// `--resume` goes on with, what `merge` puts together, and what `compare` and the report read. A simulation has the same
-/// record.
+/// `--resume` goes on with, what `merge` puts together, and what `compare` and the report read. A simulation has the
+/// same record.
 ///
 /// A key that this program does not know is ignored, and a merged record does not have the key. A record of another
 /// schema is refused.

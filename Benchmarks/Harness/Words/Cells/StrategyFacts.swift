@@ -1,5 +1,5 @@
-/// A decision of a strategy, with what can be chosen. `X.env.json` has those of the subjects whose strategy was chosen, so
-/// that the report can say what a change does.
+/// A decision of a strategy, with what can be chosen. `X.env.json` has those of the subjects whose strategy was chosen,
+/// so that the report can say what a change does.
 package struct StrategyFacts: Codable, Hashable, Sendable {
   package struct Choice: Codable, Hashable, Sendable {
     /// Such as `lifo`, or `lifo:N` for a choice with a number.
