@@ -46,7 +46,7 @@ def surface(graphs):
 def two_doors(lines, exported):
     """Gives the lines of Operations and those of OperationBackends: of the types and functions of the core, some are
     exported by name.
-    
+
     The other types are those that a line declares. What extends a type of somebody else's is everybody's."""
     declared = {line.split(":")[0] for line in lines if re.match(r"\w+: (@\w+ )?(open |final |indirect )*(class|struct|enum|protocol|actor) ", line)}
     second = declared - exported
