@@ -40,7 +40,8 @@ let library: [Target] = [
     swiftSettings: settings),
   // A pool of virtual threads with a virtual clock: what the simulation and the deterministic backend share.
   .target(
-    name: "VirtualScheduling", dependencies: ["Scheduling", "Primitives", "CPlatform"], path: "Sources/VirtualScheduling",
+    name: "VirtualScheduling", dependencies: ["Scheduling", "Primitives", "CPlatform"],
+    path: "Sources/VirtualScheduling",
     exclude: ["README.md"], swiftSettings: settings),
   .target(
     name: "ThreadPoolBackend", dependencies: ["OperationCore", "Scheduling", "Primitives", "CPlatform"],

@@ -201,7 +201,9 @@ def output_complaint(name, sample, shown, flags, folder, binaries):
     own = pathlib.Path(tempfile.mkdtemp(dir=folder))
     file, program = own / "main.swift", own / "sample"
     file.write_text("\n".join(sample) + "\n")
-    objects = [path for module in LIBRARY for path in sorted(pathlib.Path(binaries, f"{module}.build").rglob("*.o"))]
+    # Those that the tests are linked with: a folder of a module may hold files of sources that are gone.
+    linked = pathlib.Path(binaries, "opbenchPackageTests.product/Objects.LinkFileList").read_text().splitlines()
+    objects = [path for path in linked if re.search(rf"/({'|'.join(LIBRARY)})\.build/", path)]
     command = ["swiftc", "-swift-version", "6", *flags, file, *objects, "-o", program]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode == 0:

@@ -109,7 +109,8 @@ package final class VirtualPool {
   ///     that stays.
   package init(
     workers: Int, strategy: VirtualStrategy, costs: VirtualCosts = .none, topology: VirtualTopology = .flat,
-    choices: VirtualChoices, fairnessInterval: Int = Turns.usualFairnessInterval, threadLimit: Int = .max, isWarm: Bool = false,
+    choices: VirtualChoices, fairnessInterval: Int = Turns.usualFairnessInterval, threadLimit: Int = .max,
+    isWarm: Bool = false,
     measuresRank: Bool = false
   ) {
     precondition(workers > 0, "a pool has a worker")
