@@ -64,7 +64,10 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
 
   @inlinable @inline(__always)
   public func map(_ elements: [UInt64], _ transform: @Sendable (UInt64) -> UInt64) -> [UInt64] {
-    queue.backend.run { elements.concurrentMap { transform($0) } }
+    // As `run` does, but without a closure around the loop: the compiler would not know any more what `transform` is.
+    let scope = ForkScope(on: queue.backend)
+    defer { scope?.end() }
+    return elements.concurrentMap { transform($0) }
   }
 
   @inlinable public func sort(_ elements: inout [UInt64]) { queue.backend.run { elements.concurrentSort() } }

@@ -7,14 +7,14 @@ import Primitives
 /// The value is empty, since code of users is compiled with its layout: the list of the thread has what the scope
 /// found.
 @frozen @usableFromInline
-struct ForkScope {
+package struct ForkScope {
   /// Begins a scope.
   /// - Parameters:
   ///   - backend: whose threads help; nil for the backend of the present operation, or else the default one.
   ///   - level: of the forks; nil for that of the present operation.
   /// - Returns: nil when the thread cannot have forks now: its list is full, or there is no memory for one.
   @usableFromInline
-  init?(on backend: (any Backend)? = nil, level: Int? = nil) {
+  package init?(on backend: (any Backend)? = nil, level: Int? = nil) {
     let launch = LaunchFrame.current
     if let here = cplatform_forks_here(), here.pointee.launch == UnsafeMutableRawPointer(launch) {
       // A join of this launch found no place in the list, or names a backend.
@@ -50,7 +50,7 @@ struct ForkScope {
   }
 
   @usableFromInline
-  func end() {
+  package func end() {
     guard let list = cplatform_forks_here() else { fatalError("Operations: a scope of forks ends that has not begun") }
     ForkList.unmanaged(list)._withUnsafeGuaranteedRef { $0.end() }
   }
