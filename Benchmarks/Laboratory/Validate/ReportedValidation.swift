@@ -130,7 +130,9 @@ struct ReportedValidation {
       throw ExitCode(128 + SIGINT)
     }
     // As in a run: a reference that fails has a line, and fails nothing.
-    for (cell, failure) in failures { progress.say("no number for \(cell): \(failure)") }
+    for (cell, failure) in failures.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+      progress.say("no number for \(cell): \(failure)")
+    }
     return effects
   }
 

@@ -1,5 +1,3 @@
-import CPlatform
-
 extension Backend {
   /// Calls a body, in which forks, loops and scopes are on this backend.
   ///
@@ -41,7 +39,7 @@ extension Backend {
   /// }
   /// ```
   ///
-  /// The task goes on on a thread of the backend, calls the body there, and comes back. So no thread of Swift's own is
+  /// The task moves to a thread of the backend, calls the body there, and comes back. So no thread of Swift's own is
   /// blocked. The body sees the task's cancellation, name and task-local values, and so does a fork that another thread
   /// took. Cancelling the task stops nothing. The task's priority is the level of the forks, as `qualityOfService`
   /// stands for one.
@@ -56,13 +54,6 @@ extension Backend {
   @discardableResult
   public func run<Result: ~Copyable, Failure: Error>(
     _ body: sending () throws(Failure) -> sending Result
-  ) async throws(Failure) -> sending Result {
-    try await runOnThread(body)
-  }
-
-  @concurrent
-  private func runOnThread<Result: ~Copyable, Failure: Error>(
-    _ body: () throws(Failure) -> sending Result
   ) async throws(Failure) -> sending Result {
     var handed: Handed<Result>?
     try await withTaskExecutorPreference(BackendTaskExecutor(self)) { () async throws(Failure) in

@@ -17,7 +17,7 @@ package struct ForkScope {
   package init?(on backend: (any Backend)? = nil, level: Int? = nil) {
     let launch = LaunchFrame.current
     if let here = cplatform_forks_here(), here.pointee.launch == UnsafeMutableRawPointer(launch) {
-      // A join of this launch found no place in the list, or names a backend.
+      // A join of this launch found no place in the list, or `run` names a backend.
       guard let backend, here.pointee.next < here.pointee.end else { return nil }
       let list = ForkList.of(here)
       if list.task.home?._withUnsafeGuaranteedRef({ $0.isOf(backend) }) == true {

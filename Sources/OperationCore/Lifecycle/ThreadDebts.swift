@@ -7,14 +7,15 @@ enum ThreadDebts {
   /// Called in front of every wait: for an operation, a queue, a fork, a scope, or the blocks of an operation. May run
   /// code of users, such as an overridden `cancel()`.
   static func pay() {
-    // Operations that the thread was handing over when it asked a subclass something.
-    Handover.carryOutPending()
-    // What the thread was cancelling when it called an overridden `cancel()`.
-    CancelRound.carryOutPending()
+    // What runs no code of users comes first: that code may wait for it.
     // The next job of a task, which the thread would have run behind this one.
     TaskSlot.close()
     // Forks that only their maker sees.
     if let forks = cplatform_forks_here() { ForkList.of(forks).showAll() }
+    // Operations that the thread was handing over when it asked a subclass something.
+    Handover.carryOutPending()
+    // What the thread was cancelling when it called an overridden `cancel()`.
+    CancelRound.carryOutPending()
     // References to queues (`OwedReferences`) are no part of the list: a thread in a body owes them to the body's own
     // queue alone, and that queue is alive for as long as the body runs.
   }

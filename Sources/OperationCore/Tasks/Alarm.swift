@@ -77,7 +77,7 @@ package final class Alarm: @unchecked Sendable {
   }
 
   /// Sleeps as `Clock.sleep(until:tolerance:)` does. On the clocks of the system the end of the sleep waits for no
-  /// thread but the one that the task goes on on.
+  /// thread but the one to which the task returns.
   package nonisolated(nonsending) static func sleep<C: Clock>(
     until instant: C.Instant, on clock: C, tolerance: C.Duration?
   ) async throws {
