@@ -153,8 +153,8 @@ struct OperationsFoundationTests {
     forwarding.addOperations([second, cancelled], waitUntilFinished: false)
     forwarding.addOperation { order.append("block") }
     try order.wait(count: 1, "the block, which does not wait behind them")
-    // A dependency that is forwarded later, and a cancellation meanwhile.
-    target.operations.last?.cancel()
+    // A dependency that is forwarded later, and a cancellation meanwhile. The block may still be in the list, behind.
+    target.operations[1].cancel()
     try inTime("the cancelled operation") { cancelled.waitUntilFinished() }
     Foundation.OperationQueue().addOperation(first)
     gate.open()
