@@ -194,10 +194,10 @@ struct DependencyCycleTests {
     }
   }
 
-  @Test("row 19: a ring of 100,000 is named and released without recursion", arguments: allBackends)
+  @Test("row 19: a ring of up to 100,000 is named and released without recursion", arguments: allBackends)
   func largeRing(backend: TestBackend) throws {
     try backend.withQueue { queue in
-      let count = min(100_000, backend.manyReady)
+      let count = min(100_000, part(backend.manyReady / 10, of: backend.manyReady))
       let members = (0..<count).map { _ in Operation() }
       for index in 0..<count { members[index].addDependency(members[(index + count - 1) % count]) }
       queue.addOperations(members, waitUntilFinished: false)

@@ -16,13 +16,13 @@ struct GrowthTests {
     [TestBackend.stealing, .threadPool])
   func grows(call: GrowingCall, backend: TestBackend) throws {
     let (small, factor) = (2_000, 8)
+    func cost(_ size: Int) throws -> UInt64 { try backend.withQueue(workers: 1) { try call.cost($0, size) } }
     // The least of a few runs: other work on the machine makes a run dearer, never cheaper.
-    func least(_ size: Int) throws -> UInt64 {
-      try (0..<3).map { _ in try backend.withQueue(workers: 1) { try call.cost($0, size) } }.min() ?? 0
-    }
-    let single = max(try least(small), 1)
-    let eight = try least(small * factor)
+    let single = max(try (0..<3).map { _ in try cost(small) }.min() ?? 0, 1)
     // 64 for a square; a table that doubles, caches and the clock's grain make 8 into less than 20.
-    #expect(eight < single * 28 || eight < 3_000_000, "\(single) ns for \(small), \(eight) ns for \(small * factor)")
+    let most = max(single * 28, 3_000_000)
+    var eight = try cost(small * factor)
+    for _ in 0..<2 where eight >= most { eight = min(eight, try cost(small * factor)) }
+    #expect(eight < most, "\(single) ns for \(small), \(eight) ns for \(small * factor)")
   }
 }

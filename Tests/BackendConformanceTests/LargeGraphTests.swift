@@ -6,8 +6,8 @@ import Testing
 @Suite("Large graphs", .serialized)
 struct LargeGraphTests {
   private static let million = 1_000_000
-  /// As many as a small stack or a square would not survive.
-  private static let many = runsLongTests ? million : 200_000
+  /// On one backend as many as a small stack or a square would not survive.
+  private static func many(_ backend: TestBackend) -> Int { part(backend.manyReady / 5, of: backend.manyReady) }
 
   private static func chain(_ count: Int) -> [Operation] {
     var chain: [Operation] = []
@@ -37,7 +37,7 @@ struct LargeGraphTests {
   @Test("row 14: Foundation: a chain of up to 1,000,000 finished operations", arguments: allBackends)
   func releaseFinished(backend: TestBackend) throws {
     try backend.withQueue { queue in
-      let count = min(Self.million, backend.manyReady)
+      let count = Self.many(backend)
       try inTime("a chain of \(count)", seconds: 8 * patience) {
         var chain = Self.chain(count)
         queue.addOperations(chain, waitUntilFinished: true)
@@ -55,7 +55,7 @@ struct LargeGraphTests {
   @Test("rows 7 and 14: a chain of up to 1,000,000 whose members are all cancelled", arguments: allBackends)
   func cancelChain(backend: TestBackend) throws {
     try backend.withQueue { queue in
-      let count = min(Self.many, backend.manyReady)
+      let count = Self.many(backend)
       let ran = Counter()
       let first = Operation()
       let operations = try inTime("building a chain", seconds: 4 * patience) {
@@ -79,7 +79,7 @@ struct LargeGraphTests {
   @Test("rows 9 and 14: cancelling the head of a chain runs the rest", arguments: allBackends)
   func cancelHead(backend: TestBackend) throws {
     try backend.withQueue { queue in
-      let chain = Self.chain(min(100_000, backend.manyReady))
+      let chain = Self.chain(Self.many(backend))
       chain[0].addDependency(Operation())
       queue.addOperations(chain, waitUntilFinished: false)
       chain[0].cancel()
@@ -91,7 +91,7 @@ struct LargeGraphTests {
   @Test("rows 14 and 18: a fan-in and a fan-out of up to 1,000,000", arguments: allBackends)
   func fans(backend: TestBackend) throws {
     try backend.withQueue { queue in
-      let count = min(Self.many, backend.manyReady)
+      let count = Self.many(backend)
       try inTime("a fan-out and fan-in of \(count)", seconds: 8 * patience) {
         let source = Operation()
         let sink = CountingOperation()
@@ -113,7 +113,7 @@ struct LargeGraphTests {
   @Test("rows 39 and 40: up to 1,000,000 waiting operations, listed, cancelled and released", arguments: allBackends)
   func cancelAll(backend: TestBackend) throws {
     try backend.withQueue { queue in
-      let count = min(Self.many, backend.manyReady)
+      let count = Self.many(backend)
       queue.maxConcurrentOperationCount = 2
       queue.isSuspended = true
       let listed = try inTime("adding, listing and cancelling \(count)", seconds: 8 * patience) {

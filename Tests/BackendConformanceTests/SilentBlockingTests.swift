@@ -26,7 +26,7 @@ struct SilentBlockingTests {
     "row 46: workers that sleep for an instant in the allocator's lock get no threads beside them",
     arguments: [TestBackend.stealing, .threadPool, .dispatch])
   func asleepForAnInstant(backend: TestBackend) throws {
-    for _ in 0..<4 {
+    for _ in 0..<part(2, of: 4) {
       try backend.withBackend { backend in
         let (executor, ran, most) = (backend.taskExecutor, Counter(), Monitor(0))
         let pool = try #require(backend as? any SupervisedBackend)
@@ -139,7 +139,7 @@ struct SilentBlockingTests {
   @Test("row 28: a worker that comes back from a wait and blocks silently loses no job", arguments: allBackends)
   func backFromAWait(backend: TestBackend) throws {
     try backend.withQueues(workers: 1) { first, second in
-      for _ in 0..<1_000 {
+      for _ in 0..<part(300, of: 1_000) {
         let awaited = AsynchronousOperation { _ in }
         first.addOperation(awaited)
         let (waiting, signalled) = (Gate(), Gate())

@@ -70,7 +70,7 @@ struct AblationTests {
   }
 
   @Test func timeGoesWhereTheVerdictIsOpen() throws {
-    let plan = Self.plan(Goal(halfWidth: 0.02, seconds: 1), changes: 3)
+    let plan = Self.plan(Goal(halfWidth: 0.02, seconds: 0.6), changes: 3)
     // The first change takes twice as long, which is plain; the second is equal, and hardly scatters; the third
     // scatters.
     let effects = GoalTests.effects {

@@ -83,7 +83,7 @@ struct CoverageTests {
   @Test(arguments: Shape.allCases, [6, 9, 15, 22, 40])
   func theIntervalOfARatioHoldsWhateverTheNoise(shape: Shape, blocks: Int) throws {
     var noise = Noise("\(shape)-\(blocks)")
-    let trials = 1_000
+    let trials = 400
     let hits = (0..<trials).count { _ in
       let differences = (0..<blocks).map { _ in 0.3 + shape.next(&noise) - shape.next(&noise) }
       return Statistics.pairedEstimate(differences).interval!.contains(0.3)

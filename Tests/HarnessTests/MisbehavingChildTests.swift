@@ -276,7 +276,7 @@ struct StandStillTests {
         ending: .exited(0), lines: [], lastWords: nil, nanoseconds: 1, stoodStill: 3_600_000_000_000)
     }
     let effort = Effort(blocks: 6, values: 3, leadIn: 2_000, target: 1_000, budget: 3_000)
-      .with(goal: Goal(halfWidth: 0.05, seconds: 1))
+      .with(goal: Goal(halfWidth: 0.05, seconds: 0.2))
     let result = effects.run(Sample.plan(effort: effort))
     #expect(result.blocksRun.count > 6, "\(result.blocksRun.count)")
   }

@@ -1,5 +1,6 @@
 import Glibc
 import LaboratorySupport
+import TestSupport
 import Testing
 
 @testable import HarnessMeasuring
@@ -30,6 +31,12 @@ struct KilledRunTests {
     records.dropFirst().map { [$0[2], $0[4], $0[8], $0[10]].joined(separator: " ") }.sorted()
   }
 
+  /// Where a run is killed: everywhere at night, and for a change at the first points, every third, and the last ones,
+  /// where files take the place of others.
+  private func stops(last: Int) -> [Int] {
+    (1..<1_000).filter { runsLongTests || $0 <= 6 || $0.isMultiple(of: 3) || $0 >= last }
+  }
+
   private func runIDs(_ records: [[String]]) -> Set<String> { Set(records.dropFirst().map { $0[1] }) }
 
   /// The records of `X.csv.partial`.
@@ -56,7 +63,7 @@ struct KilledRunTests {
     prepare: (TemporaryFolder) throws -> Void = { _ in }, between: (TemporaryFolder, Int) throws -> Void = { _, _ in },
     resumed: (TemporaryFolder, ProcessOutcome, Int) throws -> Void
   ) throws {
-    for stop in 1..<1_000 {
+    for stop in stops(last: 42) {
       let folder = try TemporaryFolder()
       try prepare(folder)
       let output = ["--output", "\(folder.path)/a.csv"]
@@ -164,7 +171,7 @@ struct KilledRunTests {
     #expect(run(shard(whole)).ending == .exited(0))
     let expected = places(parseCSV(try #require(whole.read("a.csv"))))
     var sawOneBlock = false
-    for stop in 1..<1_000 {
+    for stop in stops(last: 60) {
       let folder = try TemporaryFolder()
       let killed = run(shard(folder), stopAt: stop)
       guard killed.ending == .signalled(SIGKILL) else {

@@ -296,7 +296,7 @@ struct CoalescerTests {
   }
 
   @Test(
-    "10,000 requests that come and leave at random: nothing is left, and every value is right", arguments: allBackends)
+    "requests that come and leave at random: nothing is left, and every value is right", arguments: allBackends)
   func stress(backend: TestBackend) async throws {
     try await compose(on: backend, workers: 4) { backend in
       let queue = OperationQueue(backend: backend)
@@ -307,7 +307,7 @@ struct CoalescerTests {
         for producer in 0..<4 {
           tasks.addTask {
             var random = SeededGenerator(seed: UInt64(producer))
-            for _ in 0..<2_500 {
+            for _ in 0..<part(500, of: 2_500) {
               let key = Int.random(in: 0..<16, using: &random)
               let request = coalescer.request(for: key, priority: Bool.random(using: &random) ? .low : .high) {
                 if key % 3 == 0 { await Task.yield() }

@@ -6,6 +6,9 @@ public let patience: Double = 60
 /// Whether tests run as a whole of which a change gets a part (`Tests/README.md`).
 public let runsLongTests = getenv("OPBENCH_LONG_TESTS") != nil
 
+/// How many of something a test has: the whole at night, and a part of the whole for a change.
+public func part(_ few: Int, of all: Int) -> Int { runsLongTests ? all : few }
+
 /// A value behind a mutex and a condition variable. Every helper that waits is built on it, so every wait ends.
 ///
 /// Invariant behind `@unchecked Sendable`: `state` is read and written only while `mutex` is held.

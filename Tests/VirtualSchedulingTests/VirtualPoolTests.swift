@@ -21,7 +21,7 @@ import Testing
   @Test(arguments: allStrategies) func everyJobRunsOnce(_ strategy: VirtualStrategy) {
     for costs in [VirtualCosts.none, .sample] {
       for workers in [1, 2, 3, 8] {
-        for seed in 1...3 as ClosedRange<UInt64> {
+        for seed in seeds(for: strategy, 1, of: 3) {
           let pool = VirtualPool(
             workers: workers, strategy: strategy, costs: costs, choices: VirtualChoices(seed: seed), measuresRank: true)
           for job in 1...40 as ClosedRange<UInt> { pool.submit(job, level: Int(job % 5)) }

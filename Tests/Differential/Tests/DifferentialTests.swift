@@ -8,7 +8,7 @@ import Testing
   @Test(arguments: allBackends)
   func `random programs do what the model says`(backend: TestBackend) {
     var settings = DifferentialSettings()
-    settings.programs = 1_000
+    settings.programs = part(300, of: 1_000)
     settings.seconds = 60
     let report = DifferentialRun.run(backend, settings)
     print(report.summary)
@@ -24,7 +24,7 @@ import Testing
     let programs = try Corpus.programs()
     #expect(!programs.isEmpty)
     for (name, program) in programs {
-      let failure = DifferentialRun.replay(program, on: backend, times: 30, DifferentialSettings())
+      let failure = DifferentialRun.replay(program, on: backend, times: part(10, of: 30), DifferentialSettings())
       #expect(failure == nil, "\(name) on \(backend): \(failure.map { "\($0)" } ?? "")")
     }
   }

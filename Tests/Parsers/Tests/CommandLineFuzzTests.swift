@@ -11,7 +11,7 @@ import Testing
 @Suite struct CommandLineFuzzTests {
   /// `scripts/hunt/fuzz-parsers` asks for more, of an optimised build: it takes a hundredth of a second for each
   /// otherwise.
-  static let inputs = getenv("OPBENCH_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 200
+  static let inputs = getenv("OPBENCH_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 60
 
   @Test func `arguments are parsed or complained about`() {
     var random = RandomArguments(seed: 1)

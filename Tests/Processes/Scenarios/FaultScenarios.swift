@@ -49,7 +49,7 @@ enum FaultScenarios {
     }
   }
 
-  /// The address space may grow by 64 MB; a million operations that all wait need more.
+  /// The address space may grow by 16 MB; a million operations that all wait need more.
   private static func withoutMemory(_ backend: TestBackend, pending: Bool) {
     attempt {
       try backend.withQueue { queue in
@@ -58,7 +58,7 @@ enum FaultScenarios {
         queue.isSuspended = false
         for _ in 0..<1_000 { queue.addOperation {} }
         try queue.drainInTime()
-        let space = ProcessFootprint.addressSpaceBytes + 64 << 20
+        let space = ProcessFootprint.addressSpaceBytes + 16 << 20
         var limit = rlimit(rlim_cur: rlim_t(space), rlim_max: rlim_t(space))
         expect(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, "no limit: error \(errno)")
         reportBadAccessWithoutMemory()
