@@ -12,6 +12,10 @@ import asking  # noqa: E402  (found through the path above)
 import synthetic  # noqa: E402
 
 from opbench_report import charts  # noqa: E402
+from opbench_report.published import program  # noqa: E402
+
+# What a page asks the program is asked once, too.
+program.subprocess = asking
 
 
 @pytest.fixture(scope="session")
