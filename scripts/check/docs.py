@@ -71,6 +71,7 @@ INSTEAD = [
     (r"scripts/peers", "scripts/peers --help", "it builds programs in three other languages"),
     (r"(opbench run --benchmark 'metg .*)", "\\1 --dry-run", "the sweep of a debug build may not reach half of the peak"),
     (r"(opbench run --benchmark .* --variants)", "\\1 --dry-run", "larger sizes take minutes, and a debug build longer"),
+    (r"opbench run --benchmark 'priority/\S+ (.*)", "opbench run --benchmark priority/rank-error \\1", "each of them takes seconds in a debug build"),
     (r"(opbench run --backend [\w,-]+(?: --workers [\d,]+)?(?: --output \S+)?) --benchmark '?forkjoin.*", "\\1", "trees of tasks take minutes in a debug build"),
     (r"scripts/gate .*", "bash -n scripts/gate && opbench gate --help", "it builds two revisions for release, and measures for minutes"),
     (r"opbench gate --self-test", "opbench gate --help", "scripts/ci runs it"),
@@ -309,7 +310,7 @@ def replaced(command, used=None):
             command, reason = re.sub(r"\\1", lambda _: match[1] or "", instead), why
             break
     narrow = re.search(r"\bopbench(?= --(?!help|version|generate)| run| ablate|$)(.*)", command)
-    is_short = any(option in command for option in ("--dry-run", "--help")) or all(option in command for option in ("--quick", "--benchmark"))
+    is_short = any(option in command for option in ("--dry-run", "--help")) or all(option in command for option in ("--quick", "--benchmark", "--blocks"))
     if narrow and not is_short:
         rest = re.sub(r" --quick| --blocks \d+| --until \S+| --budget \S+", "", narrow[1])
         rest += f" {NARROWED}" + ("" if "--benchmark" in rest else f" {ONE_BENCHMARK}")
@@ -493,7 +494,8 @@ def self_test():
         (replaced("opbench list"), ("opbench list", None)),
         (replaced("opbench run --dry-run"), ("opbench run --dry-run", None)),
         (replaced("opbench run --blocks 9 --benchmark x")[0], f"opbench run --benchmark x {NARROWED}"),
-        (replaced("opbench --quick --benchmark x"), ("opbench --quick --benchmark x", None)),
+        (replaced("opbench --quick --benchmark x")[0], f"opbench --benchmark x {NARROWED}"),
+        (replaced("opbench --quick --benchmark x --blocks 3"), ("opbench --quick --benchmark x --blocks 3", None)),
         (replaced("opbench ablate x --budget 9m")[0], f"opbench ablate x {NARROWED} {ONE_BENCHMARK} --decision lost"),
         (replaced("swift run -c release opbench --quick")[0], f"opbench {NARROWED} {ONE_BENCHMARK}"),
         (lacking_words(["time  12 ns", "bytes 3"], "time 15 us\n"), ["bytes 3"]),
