@@ -1,4 +1,6 @@
 import OperationCore
+import OperationForks
+import OperationJobs
 import Primitives
 import Scheduling
 import VirtualScheduling

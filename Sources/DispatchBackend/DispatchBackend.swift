@@ -1,5 +1,5 @@
 import Dispatch
-import OperationCore
+import OperationJobs
 import Primitives
 
 /// Operations on Dispatch. The jobs stand in this backend's own lists, most urgent first. At most `workerCount`

@@ -1,5 +1,7 @@
 import Glibc
 import OperationCore
+import OperationForks
+import OperationJobs
 import Operations
 import Synchronization
 import TestSupport

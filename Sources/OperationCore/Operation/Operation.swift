@@ -1,4 +1,5 @@
 import CPlatform
+@_spi(Jobs) import OperationJobs
 import Primitives
 import Synchronization
 
@@ -70,8 +71,9 @@ open class Operation: JobObject, @unchecked Sendable {
 
   /// Makes an operation without work of its own: a subclass overrides `main()`, or `start()` for work that goes on
   /// after `start()` returns.
-  public init() {
-    super.init(levelWord: LevelWord.initial.bits)
+  override public init() {
+    super.init()
+    levelWord.store(LevelWord.initial.bits, ordering: .relaxed)
   }
 
   /// Makes an operation that ended new again. Called by the only thread that knows the operation.
@@ -253,26 +255,23 @@ open class Operation: JobObject, @unchecked Sendable {
   func willBeListed(in queue: OperationQueue) {}
 
   /// Runs the operation as a job: its own entry, taken from a backend.
-  override final func runJob() -> JobOutcome { runEntry(byLink: true) }
+  @_spi(Jobs) override public final func runJob() -> JobOutcome { runEntry(byLink: true) }
 
-  override final var isVoid: Bool { stateNow.has(StateWord.started) }
+  @_spi(Jobs) override public final var isVoid: Bool { stateNow.has(StateWord.started) }
 
-  override final var stepLabel: String { lock.withLock { extrasIfAny?.pointee.name } ?? "\(type(of: self))" }
+  @_spi(Jobs) override public final var stepLabel: String {
+    lock.withLock { extrasIfAny?.pointee.name } ?? "\(type(of: self))"
+  }
 
-  override final func claimAdmitted() -> AdmittedClaim { claimAdmitted(byLink: true, entry: word) }
+  @_spi(Jobs) override public final func giveBackReusable() { SpareOperations.giveBack(word) }
 
-  override final func leaveController() {
+  final func leaveController() {
     var old = stateNow
     // The entry of an operation that has started is void. That operation still reports its finish.
     while let next = old.leavingController() {
       if replaceState(old, with: next) { return }
       old = stateNow
     }
-  }
-
-  override final func discard() {
-    leaveQueue()
-    Unmanaged.passUnretained(self).release()
   }
 }
 

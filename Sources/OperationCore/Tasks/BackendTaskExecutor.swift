@@ -1,3 +1,5 @@
+import OperationJobs
+
 /// Runs tasks on a backend: for `Task(executorPreference:)` and `withTaskExecutorPreference(_:)`.
 ///
 /// ```swift

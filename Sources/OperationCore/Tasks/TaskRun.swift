@@ -1,3 +1,4 @@
+import OperationJobs
 import Primitives
 
 /// The task of a `TaskOperation`, and the executor of that task. `README.md` here has the protocol.

@@ -1,4 +1,5 @@
 import CPlatform
+import OperationJobs
 
 /// The job that a thread runs next when the job of a task ends that the thread runs now. `README.md` here says which
 /// jobs go there.
