@@ -86,19 +86,21 @@ extension Operation {
 
   /// The word now, and the word as a waiter's claim would leave it; nil when a waiter may not run the operation.
   private final func claimForWaiter() -> (before: StateWord, after: StateWord)? {
-    guard stateNow.claimingForWaiter() != nil, endsWithItsStart, let owner else { return nil }
+    guard stateNow.claimingForWaiter(queueCancelled: true) != nil, let owner else { return nil }
     // As in any claim: the word, then the queue's bound, then the compare-exchange. The compare-exchange fails if the
     // flag came in between.
     let before = stateNow
-    guard let after = before.claimingForWaiter(), !queueCancelledThis else { return nil }
+    guard let after = before.claimingForWaiter(queueCancelled: queueCancelledThis), endsWithItsStart(after) else {
+      return nil
+    }
     withExtendedLifetime(owner) {}
     return (before, after)
   }
 
   /// Whether `start()` returns when the operation finishes, and not before or long after. The waiter gets its thread
   /// back when `start()` returns.
-  private final var endsWithItsStart: Bool {
-    !finishesItself && (!stateNow.has(StateWord.asksReady) || !isAsynchronous)
+  private final func endsWithItsStart(_ claimed: StateWord) -> Bool {
+    finishesItself ? claimed.has(StateWord.skipped) : !claimed.has(StateWord.asksReady) || !isAsynchronous
   }
 
   final func sleepUntilDeparted() {
