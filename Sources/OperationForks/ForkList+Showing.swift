@@ -68,7 +68,7 @@ extension ForkList {
 
   /// Runs a body of the owner that shows forks. On a backend of a user's nobody else shows forks, and `submit` is the
   /// user's code: that code runs without a lock.
-  private func guarding(_ home: ForkHome, _ body: () -> Void) {
+  private func guarding(_ home: BackendHome, _ body: () -> Void) {
     if home.host == nil { body() } else { lock.withLock(body) }
   }
 
@@ -77,7 +77,7 @@ extension ForkList {
   ///   - first: the oldest private fork.
   ///   - end: the first fork that is not shown.
   /// - Returns: how many were shown; fewer when slots are lacking.
-  private func show(_ first: Fork, before end: Fork, on home: ForkHome, wakes: Bool) -> Int {
+  private func show(_ first: Fork, before end: Fork, on home: BackendHome, wakes: Bool) -> Int {
     var fork = first
     while fork < end, show(fork, on: home, wakes: wakes) { fork += 1 }
     cplatform_forks_set_private(memory, fork)
@@ -86,7 +86,7 @@ extension ForkList {
 
   /// Called as `guarding` calls.
   /// - Returns: false when no slot is free for the fork, or the backend takes no jobs any more.
-  private func show(_ fork: Fork, on home: ForkHome, wakes: Bool) -> Bool {
+  private func show(_ fork: Fork, on home: BackendHome, wakes: Bool) -> Bool {
     guard let index = freeSlot(home) else { return false }
     fork.pointee.launch = memory.pointee.launch
     fork.pointee.scope = memory.pointee.scope
@@ -108,7 +108,7 @@ extension ForkList {
   /// A slot without a fork: no backend has its ticket, or this backend has, best at the level of the task. Else the
   /// slot gets a new ticket: another backend may have the old one for long, or for ever, and so may this one at a less
   /// urgent level.
-  private func freeSlot(_ home: ForkHome) -> Int? {
+  private func freeSlot(_ home: BackendHome) -> Int? {
     var (usable, lost): (Int?, Int?)
     for slot in 0..<ForkSlot.count {
       let word = ForkSlot(memory, slot).now

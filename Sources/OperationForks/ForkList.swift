@@ -19,12 +19,12 @@ final class ForkList: @unchecked Sendable {
   /// For whom and as what the owner forks.
   struct Task {
     /// The backend whose threads help; nil while the thread has no scope.
-    var home: Unmanaged<ForkHome>?
+    var home: Unmanaged<BackendHome>?
     var level = Job.middleLevel
     /// The thread is none of the backend's, and counts there as one that runs.
     var isGuest = false
     /// The backend whose job the thread runs, when the job is a ticket.
-    var host: Unmanaged<ForkHome>?
+    var host: Unmanaged<BackendHome>?
     /// The home was made for the scope, and ends with it.
     var ownsHome = false
     /// The task of Swift's in which the scope began; nil for none.

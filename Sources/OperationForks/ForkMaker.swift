@@ -9,7 +9,7 @@ final class ForkMaker: @unchecked Sendable {
   // Sendable: `record` belongs to the thread of the scope. Everything else is constant, or under `state`.
 
   /// The backend whose threads help.
-  let home: Unmanaged<ForkHome>?
+  let home: Unmanaged<BackendHome>?
   private let priority: TaskPriority
   private let name: String?
   private let state = Locked(State())
@@ -22,7 +22,7 @@ final class ForkMaker: @unchecked Sendable {
   }
 
   /// Called inside of the task.
-  init(home: Unmanaged<ForkHome>?) {
+  init(home: Unmanaged<BackendHome>?) {
     self.home = home
     priority = Task.currentPriority
     name = Task.name
@@ -78,7 +78,7 @@ final class ForkMaker: @unchecked Sendable {
 /// Where a fork that was shown comes from, in one word: the backend, or the task, which knows the backend (then bit 0
 /// is set).
 struct ForkOrigin {
-  let home: Unmanaged<ForkHome>
+  let home: Unmanaged<BackendHome>
   let maker: Unmanaged<ForkMaker>?
 
   init?(of fork: ForkList.Fork) {
@@ -92,7 +92,7 @@ struct ForkOrigin {
     (self.home, self.maker) = (home, maker)
   }
 
-  static func word(home: Unmanaged<ForkHome>, maker: Unmanaged<ForkMaker>?) -> UnsafeMutableRawPointer {
+  static func word(home: Unmanaged<BackendHome>, maker: Unmanaged<ForkMaker>?) -> UnsafeMutableRawPointer {
     maker.map { $0.toOpaque() + 1 } ?? home.toOpaque()
   }
 }

@@ -28,10 +28,10 @@ package struct ForkScope {
     }
     var task = ForkList.Task(level: level ?? Job.middleLevel)
     if let backend {
-      if let home = (backend as? any SupervisedBackend)?.forkHome {
+      if let home = (backend as? any SupervisedBackend)?.home {
         task.home = .passUnretained(home)
       } else {
-        task.home = .passRetained(ForkHome(backend))
+        task.home = .passRetained(BackendHome(backend))
         task.ownsHome = true
       }
     } else {
@@ -57,7 +57,7 @@ package struct ForkScope {
   }
 
   /// The backend of the innermost operation, when that backend runs forks; otherwise the default backend.
-  private static func home(of launch: UnsafeMutablePointer<LaunchFrame>?) -> Unmanaged<ForkHome> {
+  private static func home(of launch: UnsafeMutablePointer<LaunchFrame>?) -> Unmanaged<BackendHome> {
     var frame = launch
     while let here = frame, here.pointee.queue == 0 { frame = here.pointee.previous }
     if let queue = frame?.pointee.queue,

@@ -10,7 +10,7 @@ package final class ForkTicket: JobObject {
   /// Tells the tickets of a slot apart.
   let epoch: UInt
   /// Who has the ticket, or had it last; 0 for nobody. Touched under the lock of the list alone.
-  private var holder: UInt = 0
+  private var holder: UInt32 = 0
 
   init(_ list: ForkList.Memory, slot: Int, epoch: UInt = 0) {
     (self.list, self.slot, self.epoch) = (list, slot, epoch)
@@ -19,12 +19,12 @@ package final class ForkTicket: JobObject {
   var job: Job { Job(owning: Unmanaged.passUnretained(self)) }
 
   /// No backend has the ticket: says for which one it is from now on.
-  func become(level: Int, of home: ForkHome) {
+  func become(level: Int, of home: BackendHome) {
     setLevel(level)
-    holder = home.holder
+    holder = home.number
   }
 
-  func isOf(_ home: ForkHome) -> Bool { holder == home.holder }
+  func isOf(_ home: BackendHome) -> Bool { holder == home.number }
 
   override package var stepLabel: String { "fork" }
 
@@ -62,7 +62,7 @@ package enum Forks {
 
   /// Shows forks that other threads keep to themselves while they are in long bodies. Called without locks by a thread
   /// of the pool that has found no job. One load when no thread of the program has ever joined.
-  /// - Parameter pool: the object that the backend's `ForkHome` was made with.
+  /// - Parameter pool: the object that the backend's `BackendHome` was made with.
   /// - Returns: whether a fork was shown, which is then a job of the pool.
   package static func uncover(for pool: AnyObject) -> Bool { ForkList.uncover(for: pool) }
 

@@ -47,7 +47,7 @@ final class SpawnCore: Sendable {
   /// The backend whose threads help; nil when there is no memory for a list of forks: then nobody helps. The queue of
   /// the operation holds the backend until the scope has ended, or else the caller of `Backend.run` does. So the home
   /// is used only while children wait or run.
-  private var home: Unmanaged<ForkHome>? { task.home }
+  private var home: Unmanaged<BackendHome>? { task.home }
   private let task: ForkList.Task
   private let launch: Launch
   private let scope: UInt64
@@ -193,7 +193,7 @@ final class SpawnCore: Sendable {
       fork.pointee.scope = scope
       list.run(
         fork, as: ForkList.Task(home: home, level: level, host: home, maker: task.maker),
-        identity: home?._withUnsafeGuaranteedRef { $0.identity } ?? 0)
+        number: home?._withUnsafeGuaranteedRef { $0.number } ?? 0)
     }
   }
 

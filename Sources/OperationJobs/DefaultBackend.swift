@@ -20,23 +20,17 @@ package final class BackendBox: Sendable {
   /// `backend` itself, when the backend is one of this library's own; else nil.
   package let supervised: (any SupervisedBackend)?
 
-  /// A number that all boxes of one backend share, different for any two backends alive at the same time; never 0.
-  package let identity: UInt32
-  /// The worker count, read from the backend once: the property is a user's, and the count is needed under a lock.
-  package let workerCount: Int
-  /// The backend's name, read once for the same reason: a diagnosis runs no code of a user's.
+  package let home: BackendHome
+  /// The backend's name, read once, since the property is a user's: a diagnosis runs no code of a user's.
   package let name: String
-  /// The backend as forks know it, if forks of its operations run there.
-  package let forkHome: ForkHome?
 
   package init(_ backend: any Backend) {
     self.backend = backend
     supervised = backend as? any SupervisedBackend
-    identity = BackendIdentities.shared.take(for: backend)
-    workerCount = max(1, backend.workerCount)
+    home = supervised?.home ?? BackendHome(backend)
     name = backend.name
-    forkHome = supervised?.runsForks == true ? supervised?.forkHome : nil
   }
 
-  deinit { BackendIdentities.shared.giveBack(for: ObjectIdentifier(backend)) }
+  /// The home of the backend, if forks of its operations run there.
+  package var forkHome: BackendHome? { supervised?.runsForks == true ? home : nil }
 }

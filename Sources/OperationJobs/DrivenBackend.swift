@@ -84,8 +84,8 @@ package enum DrivenBackends {
   package static var orDefault: any Backend { hereOrOfTest ?? DefaultBackend.backend }
 
   /// Where forks run that are made outside of all operations.
-  package static var forkHome: ForkHome {
-    guard let home = hereOrOfTest?.forkHome ?? DefaultBackend.box.forkHome else {
+  package static var forkHome: BackendHome {
+    guard let home = hereOrOfTest?.home ?? DefaultBackend.box.forkHome else {
       fatalError("Operations: the default backend runs no forks")
     }
     return home

@@ -14,8 +14,8 @@ package protocol SupervisedBackend: Backend {
   func countBegun()
   func countEnded()
 
-  /// The backend as forks know it: one object for the backend's whole life.
-  var forkHome: ForkHome! { get }
+  /// One object for the backend's whole life.
+  var home: BackendHome! { get }
   /// Whether forks of the backend's operations run on the backend. If not, they run on the default backend.
   var runsForks: Bool { get }
 }

@@ -58,7 +58,7 @@ open class Operation: JobObject, @unchecked Sendable {
   let extrasWord = Atomic<UInt>(0)
   /// The dependencies: see `DependencyWord`.
   let dependencyWord = Atomic<UInt>(0)
-  /// The backend that runs the operation: `BackendBox.identity`. Four bytes here and not eight keep a
+  /// The backend that runs the operation: `BackendHome.number`. Four bytes here and not eight keep a
   /// `BlockOperation` at 120 bytes, the largest size that the system's allocator frees from another thread without a
   /// lock.
   let home = Atomic<UInt32>(0)

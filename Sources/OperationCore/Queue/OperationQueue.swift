@@ -288,14 +288,14 @@ extension OperationQueue {
     box._withUnsafeGuaranteedRef { body($0.backend) }
   }
 
-  /// Identity of the backend, as operations and frames store it.
-  final var home: UInt32 { box._withUnsafeGuaranteedRef { $0.identity } }
+  /// The number of the backend, as operations and frames store it.
+  final var home: UInt32 { box._withUnsafeGuaranteedRef { $0.home.number } }
 
   /// The backend's name as it was when the queue got the backend.
   final var backendName: String { box._withUnsafeGuaranteedRef { $0.name } }
 
   /// Worker count of the backend, at least 1.
-  final var backendWorkerCount: Int { box._withUnsafeGuaranteedRef { $0.workerCount } }
+  final var backendWorkerCount: Int { box._withUnsafeGuaranteedRef { $0.home.workerCount } }
 
   /// The limit, even where a subclass overrides the property.
   final var maximumNow: Int { limit.load(ordering: .relaxed) }

@@ -4,8 +4,8 @@ import Primitives
 
 /// What runs jobs of Swift's runtime that came out of a backend.
 protocol TaskJobRunner: AnyObject, Sendable {
-  /// Tells the backend that the jobs come out of from others; 0 while there is none.
-  var home: UInt { get }
+  /// The number of the backend that the jobs come out of; 0 while there is none.
+  var homeNumber: UInt32 { get }
   /// Hands a job to that backend.
   func submit(_ job: Job)
 

@@ -19,55 +19,43 @@ package protocol ForkHost: AnyObject, Sendable {
   func wakeForForks()
 }
 
-/// A backend as forks know it. A backend of this library has one for its whole life; a scope on another backend makes
-/// one.
-@usableFromInline
-package final class ForkHome: @unchecked Sendable {
+/// A backend as this library knows it. A backend of this library has one home for its whole life; of a user's backend
+/// each queue, executor and scope makes one.
+package final class BackendHome: @unchecked Sendable {
   // Sendable: everything is written before the home is handed out.
 
-  /// The queue of the operation holds the backend until the scope has ended, or else the caller of `Backend.run` does.
-  /// So no references are counted here.
+  /// Who has the home holds the backend, too: a queue, an executor, or the caller of `Backend.run`. So no references
+  /// are counted here.
   package unowned(unsafe) let backend: any Backend
   /// What the backend's threads belong to, which the backend holds; nil when the backend is not one of this library's.
   package unowned(unsafe) let host: (any ForkHost)?
-  private let object: ObjectIdentifier
-  /// Who has a ticket that was given to the backend. A backend of this library has an odd number that does not come
-  /// again: its lists may outlive the backend, and another backend may be at its address by then. A user's backend has
-  /// its address: it runs each job that it was given, whenever that is.
-  package let holder: UInt
-  /// The number by which operations remember the backend; 0 when it is not one of this library's.
-  package let identity: UInt32
-  /// The worker count, read from the backend once, at least 1: the property may be a user's.
+  /// What operations, launch frames and tickets remember of the backend, in four bytes: the number is the same in all
+  /// homes of the backend, and different for any two backends of which there are homes; never 0.
+  package let number: UInt32
+  /// The worker count, read from the backend once, at least 1: the property may be a user's, and the count is needed
+  /// under locks.
   package let workerCount: Int
   /// When forks become visible.
   package let visibility: StealingStrategy.Forks
-
-  private static let lastHolder = Atomic<UInt>(1)
+  private let object: ObjectIdentifier
 
   /// - Parameter host: what the backend's threads belong to. They name the same object to `Forks.uncover`.
-  package init(_ backend: any SupervisedBackend, host: any ForkHost, visibility: StealingStrategy.Forks = .idle) {
+  package init(_ backend: any Backend, host: (any ForkHost)? = nil, visibility: StealingStrategy.Forks = .idle) {
     object = ObjectIdentifier(backend)
     self.backend = backend
     self.host = host
     self.visibility = visibility
     workerCount = max(1, backend.workerCount)
-    holder = Self.lastHolder.wrappingAdd(2, ordering: .relaxed).newValue
-    identity = BackendIdentities.shared.take(for: backend)
-  }
-
-  /// Makes a home for a scope on a backend that is not one of this library's.
-  package init(_ backend: any Backend) {
-    object = ObjectIdentifier(backend)
-    self.backend = backend
-    host = nil
-    visibility = .idle
-    workerCount = max(1, backend.workerCount)
-    holder = UInt(bitPattern: Unmanaged.passUnretained(backend as AnyObject).toOpaque())
-    identity = 0
+    number = BackendNumbers.shared.take(for: object)
   }
 
   // The backend may be gone already: reading `backend` would count a reference.
-  deinit { if identity != 0 { BackendIdentities.shared.giveBack(for: object) } }
+  deinit { BackendNumbers.shared.giveBack(for: object) }
+
+  /// The home of a backend of this library, or a new one.
+  package static func of(_ backend: any Backend) -> BackendHome {
+    (backend as? any SupervisedBackend)?.home ?? BackendHome(backend)
+  }
 
   /// The backend, when it decides which of its threads goes on.
   package var driven: (any DrivenBackend)? { DrivenBackends.exist ? backend as? any DrivenBackend : nil }
@@ -80,6 +68,7 @@ package final class ForkHome: @unchecked Sendable {
     return host?.idlePlaces ?? workerCount - 1
   }
 
+  /// Shows the ticket of a fork.
   /// - Returns: false when the backend takes no jobs from outside any more.
   package func show(_ ticket: Job, wakes: Bool) -> Bool {
     if let host { return host.show(ticket, wakes: wakes) }
