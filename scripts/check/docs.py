@@ -74,6 +74,7 @@ INSTEAD = [
     (r"opbench run --benchmark 'priority/\S+ (.*)", "opbench run --benchmark priority/rank-error \\1", "each of them takes seconds in a debug build"),
     (r"(opbench run --backend [\w,-]+(?: --workers [\d,]+)?(?: --output \S+)?) --benchmark '?forkjoin.*", "\\1", "trees of tasks take minutes in a debug build"),
     (r"scripts/gate .*", "bash -n scripts/gate && opbench gate --help", "it builds two revisions for release, and measures for minutes"),
+    (r"opbench compare results/reference\.csv\.gz --reference (?:task-group|nio)", "opbench compare --help", "scripts/check/results runs it"),
     (r"opbench gate --self-test", "opbench gate --help", "scripts/ci runs it"),
     (r"opbench gate --calibrate .*", "opbench gate --help", "it measures for hours"),
     (r"opbench validate .*", "opbench validate --help", "it measures for seven minutes"),
