@@ -49,10 +49,7 @@ private final class PipelineBelt<S: ClosureSubject>: Sendable {
   private let finished = DispatchSemaphore(value: 0)
 
   init(_ subject: S, _ flags: RunFlags, stages: Int, depth: Int, rounds: Int) {
-    self.subject = subject
-    self.flags = flags
-    self.stages = stages
-    self.rounds = rounds
+    (self.subject, self.flags, self.stages, self.rounds) = (subject, flags, stages, rounds)
     items = flags.count / stages
     self.depth = min(depth, items)
   }

@@ -56,9 +56,7 @@ final class SpawnTree<S: ClosureSubject>: @unchecked Sendable {
 
   /// A tree with an operation for each flag.
   init(_ subject: S, _ flags: RunFlags, gauge: PendingGauge?) {
-    self.subject = subject
-    self.flags = flags
-    self.gauge = gauge
+    (self.subject, self.flags, self.gauge) = (subject, flags, gauge)
     parents = flags.count / 2
     unfinished = .allocate(capacity: parents)
     for parent in 0..<parents { (unfinished + parent).initialize(to: Atomic(2)) }
