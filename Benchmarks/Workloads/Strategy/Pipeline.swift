@@ -15,9 +15,7 @@ struct Pipeline: Workload {
   let summary = "items that pass through stages, a bounded number at a time: the time per item and stage"
   let metrics = Metric.cost
   let headlines = [Metric.nsPerOp, .cpuNsPerOp, .voluntarySwitchesPerOp]
-  let repeats = RepeatPolicy.calibrated()
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] {
     [["items": "1000", "stages": "4", "depth": "8", "work_ns": "500"]]
   }

@@ -16,9 +16,7 @@ struct TreePeak: Workload {
   let summary = "a tree whose operations add their children: the time, and how many are pending at once"
   let metrics = Metric.cost + [Metric.peakPending]
   let headlines = [Metric.nsPerOp, .peakPending, .peakRSS]
-  let repeats = RepeatPolicy.calibrated()
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] { [["levels": "14"]] }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
