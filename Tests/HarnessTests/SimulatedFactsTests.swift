@@ -111,8 +111,14 @@ struct SimulatedFactsTests {
     #expect(try complaint([])?.contains("has a header and no simulated rows") == true)
     #expect(try complaint([line, line])?.contains("a second row for pool with seed 1") == true)
     #expect(try complaint([String(line.dropLast())])?.contains("cut off") == true)
-    let measured = try complaint([line.replacing("simulated,", with: "measured,")])
-    #expect(measured?.contains("line 2: this is no simulated row of schema 1") == true)
+    for other in ["measured,1,", "simulated,2,"] {
+      let row = line.replacing("simulated,1,", with: other)
+      #expect(try complaint([row])?.contains("line 2: this is no simulated row of schema 1") == true)
+    }
+    for workers in ["0", "2.5"] {
+      let row = line.replacing(",pool,2,", with: ",pool,\(workers),")
+      #expect(try complaint([row])?.contains("line 2: workers is \(workers), which no simulation gives") == true)
+    }
     let none = try complaint([line.replacing(",100,", with: ",many,")])
     #expect(none?.contains("line 2: a number is none") == true)
     for (number, words) in [
