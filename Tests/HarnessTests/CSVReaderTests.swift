@@ -88,7 +88,7 @@ struct CSVReaderTests {
   }
 
   @Test func theEnvironmentOfAnotherRunIsRefused() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let path = folder.write(Sample.csv, to: "a.csv")
     _ = folder.write(try Sample.environment(runID: "other"), to: "a.env.json")
     #expect {
@@ -100,7 +100,7 @@ struct CSVReaderTests {
   }
 
   @Test func packedResults() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let plain = folder.write(Sample.csv, to: "a.csv")
     #expect(ProcessRunner.run("gzip", ["-k", plain], timeout: 60).ending == .exited(0))
     _ = folder.write(try Sample.environment(), to: "a.env.json")

@@ -23,7 +23,7 @@ struct SimulatedFactsTests {
   }
 
   static func file(_ lines: [String]) throws -> SimulatedFile {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     return try SimulatedFile(
       path: folder.write(CSV.line(SimulationHeader.columns) + lines.joined(), to: "s.csv"))
   }
@@ -99,7 +99,7 @@ struct SimulatedFactsTests {
 
   @Test func rowsAreReadStrictly() throws {
     func complaint(_ lines: [String], header: String = CSV.line(SimulationHeader.columns)) throws -> String? {
-      let folder = try TemporaryFolder()
+      let folder = TemporaryFolder()
       let path = folder.write(header + lines.joined(), to: "s.csv")
       do {
         _ = try FactsDocument([], simulated: [try SimulatedFile(path: path)], reference: nil)
@@ -131,7 +131,7 @@ struct SimulatedFactsTests {
     #expect(try complaint([line], header: lacking)?.contains("of schema 1: there is no column seed") == true)
     #expect(
       try complaint([line], header: "a,b\r\n")?.hasSuffix("these are no rows of opbench simulate of schema 1") == true)
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     #expect(try SimulatedFile.isSimulated(folder.write("kind,schema\r\n", to: "a")))
     #expect(try SimulatedFile.isSimulated(folder.write(line, to: "b")))
     #expect(try !SimulatedFile.isSimulated(folder.write(Sample.csv, to: "c")))

@@ -8,6 +8,8 @@ import Testing
 
 /// The program as a user meets it.
 struct CommandLineTests {
+  let folder = TemporaryFolder()
+
   @Test func wrongNamesAndNumbers() {
     expectComplaint(64, ["'['", "regular expression"], ["run", "--benchmark", "["])
     expectComplaint(64, ["--nonsense"], ["--nonsense"])
@@ -97,7 +99,6 @@ struct CommandLineTests {
 
   /// From end to end: the measuring process makes its backends with the strategy.
   @Test func aStrategyIsMeasured() throws {
-    let folder = try TemporaryFolder()
     let run = BuiltOpbench.run(
       "--quick", "--blocks", "1", "--values", "1", "--backend", "stealing(own=lifo),threadpool-bare(search=us:0)",
       "--benchmark", "overhead/local", "--output", "\(folder.path)/a.csv")
@@ -183,7 +184,6 @@ struct CommandLineTests {
   }
 
   @Test func badGraphsAndOutputsLeaveEarlierResultsAlone() throws {
-    let folder = try TemporaryFolder()
     let output = folder.write("earlier", to: "a.csv")
     let dangling = folder.write(
       """
@@ -216,7 +216,6 @@ struct CommandLineTests {
 
   /// Before any work, and with what is there as it was.
   @Test func resultsThatAreThereOrBeingWritten() throws {
-    let folder = try TemporaryFolder()
     let output = folder.write("earlier", to: "a.csv")
     let run = ["--benchmark", "overhead/local", "--output"]
     expectComplaint(73, ["a.csv", "finished", "--overwrite", "--resume"], run + [output])
@@ -231,7 +230,6 @@ struct CommandLineTests {
   }
 
   @Test func badResults() throws {
-    let folder = try TemporaryFolder()
     let good = folder.write(Sample.csv, to: "good.csv")
     let cut = folder.write(String(Sample.csv.dropLast(7)), to: "cut.csv")
     expectComplaint(64, ["one or two", "3"], ["compare", good, good, good])
@@ -255,7 +253,6 @@ struct CommandLineTests {
   }
 
   @Test func resultsForTheGitHubAction() throws {
-    let folder = try TemporaryFolder()
     let good = folder.write(Sample.csv, to: "good.csv")
     let compare = ["compare", good, "--format", "github-action-benchmark"]
     let outcome = ProcessRunner.run(BuiltOpbench.path, compare, timeout: 60)
@@ -277,7 +274,6 @@ struct CommandLineTests {
 
   @Test func theBenchmarksRunOnTheAllocatorThatWasAskedFor() throws {
     try #require(Jemalloc.library() != nil, "the tests need libjemalloc-dev and pkg-config")
-    let folder = try TemporaryFolder()
     let arguments = [
       "--quick", "--blocks", "1", "--values", "1", "--backend", "raw-dispatch", "--benchmark", "overhead/local",
     ]
@@ -334,7 +330,6 @@ struct CommandLineTests {
   }
 
   @Test func dryRunWritesNothing() throws {
-    let folder = try TemporaryFolder()
     let run = BuiltOpbench.run(
       "--dry-run", "--backend", "all", "--benchmark", "external|late", "--output", "\(folder.path)/a.csv")
     #expect(run.code == 0 && folder.contents.isEmpty)
@@ -361,7 +356,6 @@ struct CommandLineTests {
 
   /// One small run from end to end, on the subject that needs least.
   @Test func aRunWritesWhatItMeasured() throws {
-    let folder = try TemporaryFolder()
     let arguments = [
       "--quick", "--blocks", "2", "--values", "2", "--backend", "raw-dispatch", "--benchmark", "overhead/local",
     ]
