@@ -20,44 +20,77 @@ func harness(_ name: String, on names: [String], _ dependencies: [Target.Depende
     path: "Benchmarks/Harness/\(name)", exclude: ["README.md"], swiftSettings: settings)
 }
 
-/// The library: no Foundation, no package.
+/// What each backend needs.
+let backend: [Target.Dependency] = [
+  "OperationForks", "OperationJobs", "OperationTraceEvents", "Primitives", "CPlatform",
+]
+
+/// The library: no Foundation, no package. Each target uses those above it alone.
 let library: [Target] = [
   .target(name: "CPlatform", path: "Sources/CPlatform"),
   .target(name: "Primitives", dependencies: ["CPlatform"], path: "Sources/Primitives", swiftSettings: settings),
   // The decisions of the pools: values, pure functions, and the way of a worker to its next job.
   .target(name: "Scheduling", path: "Sources/Scheduling", swiftSettings: settings),
+  // What a recording holds, and the probes that record.
   .target(
-    name: "OperationCore", dependencies: ["Scheduling", "Primitives", "CPlatform"], path: "Sources/OperationCore",
+    name: "OperationTraceEvents", dependencies: ["Primitives", "CPlatform"], path: "Sources/OperationTraceEvents",
+    exclude: ["README.md"], swiftSettings: settings),
+  // What a backend runs, and what a thread that runs jobs knows. Who writes a backend needs no other target.
+  .target(
+    name: "OperationJobs", dependencies: ["OperationTraceEvents", "Scheduling", "Primitives", "CPlatform"],
+    path: "Sources/OperationJobs", swiftSettings: settings),
+  // Joins and scopes: jobs, and no operation.
+  .target(
+    name: "OperationForks",
+    dependencies: ["OperationJobs", "OperationTraceEvents", "Scheduling", "Primitives", "CPlatform"],
+    path: "Sources/OperationForks", exclude: ["README.md"], swiftSettings: settings),
+  // Loops, collections, reductions and sorts, made of forks.
+  .target(
+    name: "OperationLoops", dependencies: ["OperationForks", "OperationJobs", "Primitives", "CPlatform"],
+    path: "Sources/OperationLoops", swiftSettings: settings),
+  .target(
+    name: "OperationCore",
+    dependencies: ["OperationForks", "OperationJobs", "OperationTraceEvents", "Primitives", "CPlatform"],
+    path: "Sources/OperationCore",
     exclude: [
-      "CONTRACT.md", "Dependencies/README.md", "Forking/README.md", "Lifecycle/README.md", "Lifecycle/Codegen.md",
+      "CONTRACT.md", "Dependencies/README.md", "Lifecycle/README.md", "Lifecycle/Codegen.md",
       "Lifecycle/OverriddenProperties.md", "Memory/README.md", "Observation/README.md", "Operation/README.md",
-      "Queue/README.md", "Tasks/README.md", "Tracing/README.md",
+      "Queue/README.md", "Tasks/README.md",
     ],
     swiftSettings: settings),
+  // Reads a recording: the timeline, the text and the file of a trace.
   .target(
-    name: "DispatchBackend", dependencies: ["OperationCore", "Primitives", "CPlatform"],
-    path: "Sources/DispatchBackend",
-    swiftSettings: settings),
+    name: "OperationTraces", dependencies: ["OperationTraceEvents", "Primitives", "CPlatform"],
+    path: "Sources/OperationTraces", swiftSettings: settings),
+  .target(
+    name: "DispatchBackend", dependencies: backend, path: "Sources/DispatchBackend", swiftSettings: settings),
   // A pool of virtual threads with a virtual clock: what the simulation and the deterministic backend share.
   .target(
     name: "VirtualScheduling", dependencies: ["Scheduling", "Primitives", "CPlatform"],
     path: "Sources/VirtualScheduling",
     exclude: ["README.md"], swiftSettings: settings),
   .target(
-    name: "ThreadPoolBackend", dependencies: ["OperationCore", "Scheduling", "Primitives", "CPlatform"],
-    path: "Sources/ThreadPoolBackend", exclude: ["README.md"],
+    name: "ThreadPoolBackend", dependencies: backend + ["Scheduling"], path: "Sources/ThreadPoolBackend",
+    exclude: ["README.md"],
     swiftSettings: settings),
   .target(
-    name: "StealingBackend", dependencies: ["OperationCore", "Scheduling", "Primitives", "CPlatform"],
-    path: "Sources/StealingBackend", exclude: ["README.md"],
+    name: "StealingBackend", dependencies: backend + ["Scheduling"], path: "Sources/StealingBackend",
+    exclude: ["README.md"],
     swiftSettings: settings),
   .target(
     name: "Operations",
-    dependencies: ["OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend"],
+    dependencies: [
+      "OperationCore", "OperationForks", "OperationJobs", "OperationLoops", "OperationTraces", "DispatchBackend",
+      "ThreadPoolBackend", "StealingBackend", "CPlatform",
+    ],
     path: "Sources/Operations", swiftSettings: settings),
   // All of the library: for writing a backend or choosing a strategy.
   .target(
-    name: "OperationBackends", dependencies: ["OperationCore", "Operations", "Scheduling"],
+    name: "OperationBackends",
+    dependencies: [
+      "OperationCore", "OperationForks", "OperationJobs", "OperationLoops", "OperationTraces", "Operations",
+      "Scheduling",
+    ],
     path: "Sources/OperationBackends", swiftSettings: settings),
   // The only target of the library that imports Foundation. No other target of the library depends on this one.
   .target(
@@ -65,11 +98,11 @@ let library: [Target] = [
     swiftSettings: settings),
   // Built of the public API alone: groups, conditions, retries, limits of rates.
   .target(
-    name: "OperationComposition", dependencies: ["OperationCore", "Operations"], path: "Sources/OperationComposition",
-    swiftSettings: settings),
+    name: "OperationComposition", dependencies: ["OperationCore", "OperationJobs", "Operations"],
+    path: "Sources/OperationComposition", swiftSettings: settings),
   .target(
     name: "DeterministicOperations",
-    dependencies: ["OperationCore", "Scheduling", "VirtualScheduling", "Primitives", "CPlatform"],
+    dependencies: backend + ["OperationCore", "Scheduling", "VirtualScheduling"],
     path: "Sources/DeterministicOperations", exclude: ["README.md"], swiftSettings: settings),
 ]
 
@@ -158,16 +191,20 @@ let tests: [Target] = [
     path: "Tests/PrimitivesTests", swiftSettings: settings),
   .testTarget(
     name: "OperationCoreTests",
-    dependencies: ["OperationCore", "Operations", "Primitives", "CPlatform", "TestSupport"],
+    dependencies: [
+      "OperationCore", "OperationForks", "OperationJobs", "OperationLoops", "OperationTraceEvents", "OperationTraces",
+      "Operations", "Primitives", "CPlatform", "TestSupport",
+    ],
     path: "Tests/OperationCoreTests", swiftSettings: settings),
   .testTarget(
-    name: "SchedulingTests", dependencies: ["OperationBackends", "Scheduling", "Operations", "TestSupport"],
+    name: "SchedulingTests",
+    dependencies: ["OperationBackends", "OperationForks", "OperationJobs", "Scheduling", "Operations", "TestSupport"],
     path: "Tests/SchedulingTests",
     swiftSettings: settings),
   .testTarget(
     name: "VirtualSchedulingTests",
     dependencies: [
-      "VirtualScheduling", "Scheduling", "OperationCore", "Primitives", "StealingBackend", "ThreadPoolBackend",
+      "VirtualScheduling", "Scheduling", "OperationJobs", "Primitives", "StealingBackend", "ThreadPoolBackend",
       "TestSupport",
     ],
     path: "Tests/VirtualSchedulingTests", swiftSettings: settings),
@@ -193,19 +230,20 @@ let tests: [Target] = [
     ],
     path: "Tests/OperationInstrumentationTests", swiftSettings: settings),
   .testTarget(
-    name: "StealingBackendTests", dependencies: ["StealingBackend", "Scheduling", "TestSupport"],
+    name: "StealingBackendTests", dependencies: ["StealingBackend", "OperationCore", "OperationJobs", "Scheduling", "TestSupport"],
     path: "Tests/StealingBackendTests",
     swiftSettings: settings),
   .testTarget(
     name: "ThreadPoolBackendTests",
-    dependencies: ["ThreadPoolBackend", "OperationCore", "Scheduling", "TestSupport"],
+    dependencies: ["ThreadPoolBackend", "OperationCore", "OperationForks", "OperationJobs", "Scheduling", "TestSupport"],
     path: "Tests/ThreadPoolBackendTests", swiftSettings: settings),
   .testTarget(
-    name: "DispatchBackendTests", dependencies: ["DispatchBackend", "OperationCore", "TestSupport"],
+    name: "DispatchBackendTests", dependencies: ["DispatchBackend", "OperationJobs", "TestSupport"],
     path: "Tests/DispatchBackendTests", swiftSettings: settings),
   // Seeded stress: an engine that a test and a small program (for memory checkers) share.
   .target(
-    name: "StressEngine", dependencies: ["OperationCore", "Operations", "TestSupport"], path: "Tests/Stress/Engine",
+    name: "StressEngine", dependencies: ["OperationForks", "OperationJobs", "Operations", "TestSupport"],
+    path: "Tests/Stress/Engine",
     swiftSettings: settings),
   .executableTarget(
     name: "StressRunner", dependencies: ["StressEngine", "TestSupport"], path: "Tests/Stress/Runner",
@@ -218,7 +256,8 @@ let tests: [Target] = [
     name: "DifferentialEngine",
     dependencies: [
       "OperationBackends",
-      "OperationCore", "Operations", "DeterministicOperations", "VirtualScheduling", "Scheduling", "TestSupport",
+      "OperationForks", "OperationJobs", "Operations", "DeterministicOperations", "VirtualScheduling", "Scheduling",
+      "TestSupport",
     ],
     path: "Tests/Differential/Engine", exclude: ["README.md"], swiftSettings: settings),
   .executableTarget(

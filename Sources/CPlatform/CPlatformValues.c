@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Task-local values, as Swift's runtime keeps them. Sources/OperationCore/Forking/README.md has the protocol, in
+// Task-local values, as Swift's runtime keeps them. Sources/OperationForks/README.md has the protocol, in
 // "Values".
 //
 // A bound value is an item of a list, the newest first. The word that holds the newest item is a part of the current

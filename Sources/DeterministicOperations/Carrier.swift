@@ -1,4 +1,5 @@
 import OperationCore
+import OperationJobs
 import Primitives
 
 /// A real thread of the backend.

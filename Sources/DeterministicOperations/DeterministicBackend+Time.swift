@@ -1,4 +1,5 @@
 import OperationCore
+import OperationJobs
 
 // What bodies and tests call: time, and letting others go on.
 

@@ -1,4 +1,6 @@
 import OperationCore
+import OperationForks
+import OperationJobs
 import Primitives
 import Scheduling
 import VirtualScheduling
@@ -42,7 +44,7 @@ public final class DeterministicBackend: Backend {
   let driver: Driver
   private let strategy: VirtualStrategy
   /// Written once, at the end of `init`.
-  nonisolated(unsafe) package private(set) var forkHome: ForkHome!
+  nonisolated(unsafe) package private(set) var home: BackendHome!
 
   /// A backend that imitates the work-stealing pool.
   /// - Parameters:
@@ -100,7 +102,7 @@ public final class DeterministicBackend: Backend {
       case .stealing(let strategy): strategy.forks
       case .threadPool(let strategy): strategy.forks
       }
-    forkHome = ForkHome(self, host: self, visibility: visibility)
+    home = BackendHome(self, host: self, visibility: visibility)
     DrivenBackends.begin()
   }
 

@@ -1,4 +1,5 @@
 import OperationCore
+import OperationJobs
 import Primitives
 import Scheduling
 import VirtualScheduling

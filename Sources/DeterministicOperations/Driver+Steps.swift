@@ -1,5 +1,6 @@
 import CPlatform
 import OperationCore
+import OperationJobs
 import Primitives
 import VirtualScheduling
 

@@ -1,4 +1,5 @@
 import OperationCore
+import OperationJobs
 import VirtualScheduling
 
 /// What the lock of a driver guards.

@@ -1,4 +1,5 @@
 import OperationCore
+import OperationJobs
 
 /// A thread of others that uses the backend throughout the body of `withDeterministicOperations`.
 final class HostThread: DrivenThread {

@@ -1,4 +1,5 @@
 import OperationCore
+import OperationJobs
 
 /// One job, or one block of a timer, from its beginning to its end. The job runs on one carrier, whatever it waits for.
 final class Strand: @unchecked Sendable {

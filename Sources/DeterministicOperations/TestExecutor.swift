@@ -1,4 +1,5 @@
 import OperationCore
+import OperationJobs
 
 /// Runs the parts of an asynchronous test's body, and of its child tasks, as strands of the backend. So nothing else
 /// goes on while the body does, and the seed decides when the body goes on.

@@ -1,4 +1,4 @@
-import OperationCore
+import OperationJobs
 import Primitives
 
 /// One thread that drains a backend's jobs: a call that Dispatch makes, or a thread of the backend's own.

@@ -1,6 +1,8 @@
 import CPlatform
 import Dispatch
-import OperationCore
+import OperationForks
+import OperationJobs
+import OperationTraceEvents
 import Primitives
 import Synchronization
 

@@ -1,5 +1,5 @@
 import Dispatch
-import OperationCore
+import OperationJobs
 import Primitives
 
 /// Operations on Dispatch. The jobs stand in this backend's own lists, most urgent first. At most `workerCount`
@@ -14,7 +14,7 @@ public final class DispatchBackend: Backend {
   public let workerCount: Int
   private let lists: CalloutLists
   /// Written once, at the end of `init`.
-  nonisolated(unsafe) package private(set) var forkHome: ForkHome!
+  nonisolated(unsafe) package private(set) var home: BackendHome!
 
   /// Makes a backend on a private concurrent queue.
   /// - Parameters:
@@ -31,7 +31,7 @@ public final class DispatchBackend: Backend {
     lists = CalloutLists(
       queue: DispatchQueue(label: "operations.dispatch-backend", attributes: .concurrent), isPrivate: true,
       width: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit)
-    forkHome = ForkHome(self, host: lists)
+    home = BackendHome(self, host: lists)
   }
 
   /// Makes a backend on a dispatch queue of yours: the queue's target, quality of service and seriality apply, and
@@ -41,7 +41,7 @@ public final class DispatchBackend: Backend {
     workerCount = defaultWorkerCount()
     lists = CalloutLists(
       queue: queue, isPrivate: false, width: workerCount, fairnessInterval: Fairness.checked(fairnessInterval))
-    forkHome = ForkHome(self, host: lists)
+    home = BackendHome(self, host: lists)
   }
 
   /// The backend that everybody may use, on a private concurrent queue.

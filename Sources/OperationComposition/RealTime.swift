@@ -1,4 +1,5 @@
 import OperationCore
+import OperationJobs
 
 /// Tells, in a test on a deterministic backend, that something goes by a clock that the test does not move: a missing
 /// `clock:` is not seen otherwise.

@@ -1,4 +1,5 @@
 import OperationCore
+import OperationJobs
 import StealingBackend
 
 /// The backend of `OperationQueue()`.

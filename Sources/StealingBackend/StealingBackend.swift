@@ -1,4 +1,4 @@
-import OperationCore
+import OperationJobs
 import Primitives
 import Scheduling
 
@@ -17,7 +17,7 @@ public final class StealingBackend: Backend {
   public let strategy: StealingStrategy
   private let pool: StealingPool
   /// Written once, at the end of `init`.
-  nonisolated(unsafe) package private(set) var forkHome: ForkHome!
+  nonisolated(unsafe) package private(set) var home: BackendHome!
 
   /// - Parameters:
   ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
@@ -42,7 +42,7 @@ public final class StealingBackend: Backend {
     pool = StealingPool(
       workerCount: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit,
       strategy: strategy)
-    forkHome = ForkHome(self, host: pool, visibility: strategy.forks)
+    home = BackendHome(self, host: pool, visibility: strategy.forks)
   }
 
   deinit { pool.stop() }

@@ -1,4 +1,3 @@
-import OperationCore
 import Primitives
 import Synchronization
 

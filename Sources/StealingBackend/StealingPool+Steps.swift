@@ -1,5 +1,6 @@
 import CPlatform
-import OperationCore
+import OperationJobs
+import OperationTraceEvents
 import Primitives
 import Scheduling
 import Synchronization

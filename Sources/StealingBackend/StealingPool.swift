@@ -1,5 +1,5 @@
 import CPlatform
-import OperationCore
+import OperationJobs
 import Primitives
 import Scheduling
 import Synchronization

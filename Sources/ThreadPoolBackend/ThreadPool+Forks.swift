@@ -1,4 +1,4 @@
-import OperationCore
+import OperationJobs
 import Primitives
 import Scheduling
 import Synchronization

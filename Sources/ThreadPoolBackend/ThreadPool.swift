@@ -1,5 +1,7 @@
 import CPlatform
-import OperationCore
+import OperationForks
+import OperationJobs
+import OperationTraceEvents
 import Primitives
 import Scheduling
 import Synchronization

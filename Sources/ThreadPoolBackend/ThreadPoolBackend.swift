@@ -1,4 +1,4 @@
-import OperationCore
+import OperationJobs
 import Primitives
 import Scheduling
 
@@ -15,7 +15,7 @@ public final class ThreadPoolBackend: Backend {
   public let strategy: ThreadPoolStrategy
   private let pool: ThreadPool
   /// Written once, at the end of `init`.
-  nonisolated(unsafe) package private(set) var forkHome: ForkHome!
+  nonisolated(unsafe) package private(set) var home: BackendHome!
 
   /// - Parameters:
   ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
@@ -40,7 +40,7 @@ public final class ThreadPoolBackend: Backend {
     pool = ThreadPool(
       workerCount: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit,
       strategy: strategy)
-    forkHome = ForkHome(self, host: pool, visibility: strategy.forks)
+    home = BackendHome(self, host: pool, visibility: strategy.forks)
   }
 
   deinit { pool.stop() }

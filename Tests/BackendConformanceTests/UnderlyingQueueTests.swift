@@ -136,6 +136,32 @@ struct UnderlyingQueueTests {
     #expect(order.events == ["begins", "ends", "goes on"])
   }
 
+  @Test(
+    "rows 28.1 and 32: a wait in a serial dispatch queue for cancelled operations of the same queue",
+    arguments: [true, false])
+  func cancelledBehindTheWait(all: Bool) throws {
+    let queue = OperationQueue()
+    queue.underlyingQueue = DispatchQueue(label: "serial")
+    let order = EventLog<String>()
+    queue.addOperation {
+      let behind = BlockOperation { order.append("dependent") }
+      let cancelled = [
+        BlockOperation { order.append("block") }, TaskOperation { order.append("task") },
+        AsynchronousOperation {
+          order.append("asynchronous")
+          $0.finish()
+        }, behind,
+      ]
+      behind.addDependency(cancelled[1])
+      queue.addOperations(cancelled, waitUntilFinished: false)
+      if all { queue.cancelAllOperations() } else { for operation in cancelled { operation.cancel() } }
+      for operation in cancelled.reversed() { operation.waitUntilFinished() }
+      order.append("goes on")
+    }
+    try queue.drainInTime()
+    #expect(order.events == ["goes on"])
+  }
+
   @Test("rows 20 and 32: what a dispatch queue has not started yet is still started by priority", arguments: [1, -1])
   func priorityOnASuspendedDispatchQueue(limit: Int) throws {
     let underlying = DispatchQueue(label: "held back")

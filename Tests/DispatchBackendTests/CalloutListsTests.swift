@@ -1,5 +1,5 @@
 import Dispatch
-import OperationCore
+import OperationJobs
 import TestSupport
 import Testing
 

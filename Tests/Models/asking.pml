@@ -1,5 +1,5 @@
 /* Asking for forks: a thread that has given its place up, and is about to sleep, sees to it that an owner either shows
- * it a fork or has none (Sources/OperationCore/Forking/ForkList+Showing.swift, `show` and `ask`). The owner makes forks
+ * it a fork or has none (Sources/OperationForks/ForkList+Showing.swift, `show` and `ask`). The owner makes forks
  * without a fence, under total store order, and looks for free places only while `wanted` says so.
  *
  * quick  one_fork                  -DFORKS=1 -DWANTED=later

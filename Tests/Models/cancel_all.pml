@@ -146,10 +146,10 @@ no_release:
 }
 
 #ifdef WAITER
-/* Operation.helpOnce: as any claim, the word, then the bound, then the compare-exchange. With the bound there is no
- * claim: an entry's will skip it. */
+/* Operation.helpOnce: as any claim, the word, then the bound, then the compare-exchange. With the bound the operation is
+ * skipped. */
 proctype Waiter() {
-  byte operation; int old; bool cancelledAll, claimed;
+  byte operation; int old, new; bool cancelledAll, claimed;
   operation = OPERATIONS - 1;
   do
   :: 
@@ -159,7 +159,7 @@ proctype Waiter() {
      old = word[operation];
      d_step {
        before = old;
-       c_code { after = state_word_next(before, WAITER_CLAIM); };
+       c_code { after = state_word_next(before, WAITER_CLAIM + 1); };
        if
        :: after == NO_WORD -> old = NO_WORD
        :: else
@@ -191,8 +191,16 @@ proctype Waiter() {
 #if !defined(WAITER_DOES_NOT_ASK_THE_QUEUE) && !defined(WAITER_ASKS_THE_QUEUE_BEFORE_THE_WORD)
      cancelledAll = bound;
 #endif
+     d_step {
+       before = old;
+       if
+       :: cancelledAll -> c_code { after = state_word_next(before, WAITER_CLAIM + 1); }
+       :: else -> c_code { after = state_word_next(before, WAITER_CLAIM); }
+       fi;
+       new = after
+     };
      if
-     :: cancelledAll -> break
+     :: new == NO_WORD -> break
      :: else
      fi;
      d_step {
@@ -202,10 +210,14 @@ proctype Waiter() {
 #else
        :: word[operation] == old ->
 #endif
-          word[operation] = word[operation] | STARTED;
-          assert(!returned);
-          begin_main(operation);
-          claimed = true
+          word[operation] = word[operation] | new;
+          claimed = true;
+          if
+          :: new & SKIPPED
+          :: else ->
+             assert(!returned);
+             begin_main(operation)
+          fi
        :: else
        fi
      };
@@ -216,6 +228,7 @@ proctype Waiter() {
 #endif
   od;
   old = 0;
+  new = 0;
   cancelledAll = false;
   if
   :: claimed -> finish(operation)

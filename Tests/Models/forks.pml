@@ -1,4 +1,4 @@
-/* Forks: Sources/OperationCore/Forking (ForkList.swift, Join.swift). README.md here says what is left out.
+/* Forks: Sources/OperationForks (ForkList.swift, Join.swift). README.md here says what is left out.
  *
  * quick  showing                   -DOWNERS=1 -DTHIEVES=1 -DROUNDS=1 -DDEPTH=2 -DQUIET
  * run    showing                   -DOWNERS=1 -DTHIEVES=1 -DROUNDS=2 -DDEPTH=2 -DQUIET

@@ -686,7 +686,7 @@ proctype Waiter() {
 #endif
           word[D] = after;
           claimed = true;
-          started(D, false)
+          started(D, (after & SKIPPED) != 0)
        fi
      };
      if

@@ -1,5 +1,5 @@
 /* The functions of StateWord for the models: looked up in the table that the Swift functions wrote. */
-static const int state_words[][24] = {
+static const int state_words[][25] = {
 #define WORD(...) {__VA_ARGS__},
 #include "state_word_transitions.txt"
 #undef WORD

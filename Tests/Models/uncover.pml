@@ -1,5 +1,5 @@
 /* Uncovering: a thread without work shows the forks that an owner keeps private
- * (Sources/OperationCore/Forking/ForkList.swift, `uncover`), while the owner makes forks and takes them back without a
+ * (Sources/OperationForks/ForkList.swift, `uncover`), while the owner makes forks and takes them back without a
  * fence, under total store order.
  *
  * quick  one_join                  -DFORKS=2 -DDEPTH=2 -DLOOKS=1

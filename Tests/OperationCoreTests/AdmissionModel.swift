@@ -1,6 +1,7 @@
 import Primitives
 
 @testable import OperationCore
+@testable import OperationJobs
 
 /// What `Admission` promises, as plainly as possible: a list of operations and quadratic searches.
 struct AdmissionModel {
@@ -89,7 +90,7 @@ final class EntryPool {
   func sequence(_ entry: UInt?) -> Int? { entry.flatMap { sequences[$0] } }
 
   deinit {
-    for entry in entries { JobObject.unmanaged(entry).release() }
+    for entry in entries { JobObject.object(entry).release() }
   }
 }
 

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import OperationCore
+@testable import OperationForks
 
 /// The lists in which threads keep their forks.
 struct ForkListTests {

@@ -1,5 +1,7 @@
 import Glibc
 import OperationCore
+import OperationForks
+import OperationJobs
 import Operations
 import Synchronization
 import TestSupport
@@ -176,11 +178,11 @@ import Testing
     let name = "hoarder"
     let workerCount = 2
     let lists: Mutex<[Job]>
-    nonisolated(unsafe) private(set) var forkHome: ForkHome!
+    nonisolated(unsafe) private(set) var home: BackendHome!
 
     init() {
       lists = Mutex([])
-      forkHome = ForkHome(self, host: self)
+      home = BackendHome(self, host: self)
     }
 
     func submit(_ job: Job) { lists.withLock { $0.append(job) } }

@@ -1,4 +1,5 @@
 import OperationCore
+import OperationJobs
 import TestSupport
 
 /// Keeps jobs until a test runs them, on the test's own thread: every interleaving of whole jobs can be written down.

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import OperationCore
+@testable import OperationJobs
 
 /// The place of an operation that has finished, in a queue with a limit.
 struct HeldPlaceTests {

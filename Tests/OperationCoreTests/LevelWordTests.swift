@@ -1,6 +1,7 @@
 import Testing
 
 @testable import OperationCore
+@testable import OperationJobs
 
 @Suite struct LevelWordTests {
   private typealias Priority = Operation.QueuePriority

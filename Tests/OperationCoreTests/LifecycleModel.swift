@@ -152,9 +152,9 @@ struct LifecycleModel: Hashable {
   }
 
   private mutating func claimForWaiter() -> Bool {
-    guard let next = word.claimingForWaiter() else { return true }
+    guard let next = word.claimingForWaiter(queueCancelled: false) else { return true }
     bits = next.bits
-    begin(.other, skipped: false)
+    begin(.other, skipped: next.has(StateWord.skipped))
     return true
   }
 

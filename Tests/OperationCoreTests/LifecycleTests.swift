@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import OperationCore
+@testable import OperationJobs
 
 /// Single interleavings of the lifecycle, one job after the other on one thread.
 @Suite struct LifecycleTests {

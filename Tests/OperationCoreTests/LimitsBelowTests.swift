@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import OperationCore
+@testable import OperationJobs
 
 /// `Admission` under limits below a level, and what a diagnosis says of them. `AdmissionTests` has them in its random
 /// steps.

@@ -2,6 +2,7 @@ import CPlatform
 import Testing
 
 @testable import OperationCore
+@testable import OperationLoops
 
 @Suite("The pace of a loop")
 struct LoopPaceTests {

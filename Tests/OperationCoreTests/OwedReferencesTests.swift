@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import OperationCore
+@testable import OperationJobs
 
 /// References to queues that a thread notes and gives back later.
 struct OwedReferencesTests {

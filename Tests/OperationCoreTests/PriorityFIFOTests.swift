@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import OperationCore
+@testable import OperationJobs
 
 @Suite struct PriorityFIFOTests {
   private static let levels: [Operation.QueuePriority] = [.veryLow, .low, .normal, .high, .veryHigh]

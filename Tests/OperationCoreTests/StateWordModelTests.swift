@@ -77,7 +77,8 @@ import Testing
         }
       }
     }
-    fields += [text(word.finishingAndLeaving()), text(word.claimingForWaiter())]
+    fields += [text(word.finishingAndLeaving())]
+    fields += [false, true].map { text(word.claimingForWaiter(queueCancelled: $0)) }
     return fields.joined(separator: ",")
   }
 
@@ -87,7 +88,8 @@ import Testing
       comment: [
         "StateWord's functions as a table: written by StateWordModelTests, read by the models through state_word.h.",
         "word, mayLeave; next and action of releasingOne, of cancelling, of claiming (byLink, admitted, queueCancelled)",
-        "from false, false, false to true, true, true; next of finishingAndLeaving, of claimingForWaiter. Count: bit 20 up.",
+        "from false, false, false to true, true, true; next of finishingAndLeaving, of claimingForWaiter",
+        "(queueCancelled: false, true). Count: bit 20 up.",
       ], rows: Self.words.map(Self.row)
     ).check(test: "StateWordModelTests")
   }
@@ -117,7 +119,11 @@ import Testing
         }
         let finished = flag == Word.queueWanted ? nil : word.finishingAndLeaving()?.adding(flag)
         same = same && other.finishingAndLeaving() == finished
-        return !(same && other.claimingForWaiter() == word.claimingForWaiter()?.adding(flag))
+        for isCancelled in [false, true] {
+          let next = word.claimingForWaiter(queueCancelled: isCancelled)
+          same = same && other.claimingForWaiter(queueCancelled: isCancelled) == next?.adding(flag)
+        }
+        return !same
       }
       #expect(changed.isEmpty, "\(String(flag, radix: 16)), for example in \(changed.prefix(3))")
     }

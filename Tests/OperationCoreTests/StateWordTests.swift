@@ -134,13 +134,16 @@ import Testing
   }
 
   @Test func `a waiter takes only what is listed, scheduled, ready and nobody else's to decide`() {
-    check("claimingForWaiter") { word in
-      let refused = [Word.started, Word.tracked, Word.cancelled, Word.finished, Word.moved]
-      let may =
-        word.has(Word.listed) && word.has(Word.scheduled) && !refused.contains { word.has($0) }
-        && word.dependencyCount == 0
-      guard let next = word.claimingForWaiter() else { return !may }
-      return may && next == word.adding(Word.started)
+    for queueCancelled in [false, true] {
+      check("claimingForWaiter") { word in
+        let refused = [Word.started, Word.tracked, Word.finished, Word.moved]
+        let skips = word.has(Word.cancelled) || queueCancelled
+        let may =
+          word.has(Word.listed) && word.has(Word.scheduled) && !refused.contains { word.has($0) }
+          && (skips || word.dependencyCount == 0)
+        guard let next = word.claimingForWaiter(queueCancelled: queueCancelled) else { return !may }
+        return may && next == word.adding(skips ? Word.started | Word.skipped | Word.cancelled : Word.started)
+      }
     }
   }
 
@@ -162,7 +165,7 @@ import Testing
       for byLink in [true, false] {
         results.append(word.claiming(byLink: byLink, admitted: true, queueCancelled: false).next)
       }
-      results += [word.cancelling()?.next, word.finishingAndLeaving(), word.claimingForWaiter()].compactMap { $0 }
+      results += [word.cancelling()?.next, word.finishingAndLeaving(), word.claimingForWaiter(queueCancelled: true)].compactMap { $0 }
       return results.allSatisfy { $0.bits & others == others }
     }
   }

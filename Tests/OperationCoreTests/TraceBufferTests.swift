@@ -1,6 +1,7 @@
 import Testing
 
 @testable import OperationCore
+@testable import OperationTraceEvents
 
 /// Who records for a session that is over leaves no trace in the next one.
 struct TraceBufferTests {

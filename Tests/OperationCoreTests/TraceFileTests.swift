@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import OperationCore
+@testable import OperationTraces
 
 struct TraceFileTests {
   private func withFolder(_ body: (String) throws -> Void) throws {

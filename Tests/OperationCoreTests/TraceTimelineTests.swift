@@ -1,6 +1,8 @@
 import Testing
 
 @testable import OperationCore
+@testable import OperationTraceEvents
+@testable import OperationTraces
 
 /// What a recording means, from events written down by hand.
 struct TraceTimelineTests {

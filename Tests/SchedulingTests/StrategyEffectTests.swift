@@ -3,7 +3,8 @@ import Operations
 import TestSupport
 import Testing
 
-@testable import OperationCore
+@testable import OperationForks
+@testable import OperationJobs
 
 /// What a choice does to operations, where one worker makes it plain.
 struct StrategyEffectTests {

@@ -1,4 +1,6 @@
 import OperationCore
+import OperationForks
+import OperationJobs
 import Scheduling
 import TestSupport
 import Testing

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import ThreadPoolBackend
 
-@testable import OperationCore
+@_spi(Jobs) @testable import OperationJobs
 @testable import StealingBackend
 @testable import VirtualScheduling
 
@@ -188,19 +188,20 @@ private final class RealRun: Sendable {
 }
 
 /// A job that leaves a successor.
-private final class ScriptedJob: JobObject {
+package final class ScriptedJob: JobObject {
   private let body: @Sendable () -> Job?
 
   private init(level: Int, _ body: @escaping @Sendable () -> Job?) {
     self.body = body
-    super.init(levelWord: UInt32(level))
+    super.init()
+    setLevel(level)
   }
 
   static func made(level: Int, _ body: @escaping @Sendable () -> Job?) -> Job {
     Job(owning: Unmanaged<JobObject>.passRetained(ScriptedJob(level: level, body)))
   }
 
-  override func runJob() -> JobOutcome { JobOutcome(next: body()?.word ?? 0, isReleased: true) }
+  override package func runJob() -> JobOutcome { JobOutcome(next: body()?.word ?? 0, isReleased: true) }
 }
 
 /// Holds a worker, and does on its thread what it is told. The thread sleeps meanwhile, and passes for one without a

@@ -40,7 +40,7 @@ SAME_AS_FOUNDATION = {23, 42}
 # The types that every program uses: the comment of each has a sample.
 SHOWN_TYPES = tuple(
     f"Sources/OperationCore/{name}.swift"
-    for name in ("Operation/Operation", "Operation/BlockOperation", "Operation/AsynchronousOperation", "Queue/OperationQueue", "Forking/SpawnScope",
+    for name in ("Operation/Operation", "Operation/BlockOperation", "Operation/AsynchronousOperation", "Queue/OperationQueue", "../OperationForks/SpawnScope",
                  "Tasks/TaskOperation", "Tasks/ConcurrentMap", "Tasks/OperationQueue+Tasks", "Tasks/Operation+Await", "Tasks/BackendTaskExecutor",
                  "Tasks/BackendSerialExecutor")
 ) + tuple(
@@ -56,7 +56,7 @@ SHOWN_TYPES = tuple(
 )
 PRODUCTS = ("opbench", "ReadmeSample", "DifferentialRunner", "StressRunner")
 LIBRARY = (
-    "CPlatform", "Primitives", "Scheduling", "OperationCore", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations", "OperationBackends",
+    "CPlatform", "Primitives", "Scheduling", "OperationTraceEvents", "OperationJobs", "OperationForks", "OperationLoops", "OperationCore", "OperationTraces", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations", "OperationBackends",
     "VirtualScheduling", "DeterministicOperations", "OperationComposition",
 )
 SECONDS = 180

@@ -29,7 +29,7 @@ STEPS = [
     ("dependencies", re.compile(r"insertDependency|DependencyList|linkDependencies|releaseDependencies|Edge|SpareChunks|hasDependenc")),
     ("adding", re.compile(r"OperationQueue\.|Registry|Segment|Arrivals|Controller|Admission|claimForQueue|becomeStartable")),
     ("releasing dependents", re.compile(r"releaseDependents|Operation\.\(release |ReadyBatch|Handover")),
-    ("running and finishing", re.compile(r"OperationCore\.")),
+    ("running and finishing", re.compile(r"Operation(Core|Jobs|TraceEvents)\.")),
     ("pool", re.compile(r"StealingBackend|ThreadPoolBackend|DispatchBackend|Primitives\.|dispatch_|libdispatch")),
 ]
 OTHER = "benchmark and the rest"

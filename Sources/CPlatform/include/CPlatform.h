@@ -223,13 +223,19 @@ static inline void *_Nullable cplatform_main_queue(void) {
 
 // --- tracing -------------------------------------------------------------------------------------------------------
 
-/// Whether operations are being traced: read by every probe, relaxed. See `Sources/OperationCore/Tracing/README.md`.
+/// Whether operations are being traced: read by every probe, relaxed. See `Sources/OperationTraceEvents/README.md`.
 extern bool cplatform_tracing;
 static inline bool cplatform_is_tracing(void) { return __atomic_load_n(&cplatform_tracing, __ATOMIC_RELAXED); }
 /// A forked child starts with tracing off: its parent's threads are not there to be shown.
 void cplatform_set_tracing(bool on);
 /// Writes the trace to a path. The operation core defines the function; weak, so that this module links alone.
 extern void operations_write_trace(const char *path) __attribute__((weak));
+/// Pays what the calling thread owes before it waits: operations, tasks and forks that it holds back. The operation core
+/// defines the function; weak, so that forks link without it.
+extern void operations_pay_debts(void) __attribute__((weak));
+static inline void cplatform_pay_debts(void) {
+  if (operations_pay_debts) operations_pay_debts();
+}
 /// A body ends the thread that it runs on instead of returning. `frame` is the thread's `cplatform_frame()`. Does not
 /// return. The operation core defines the function; weak, so that this module links alone.
 extern void operations_thread_left(const void *_Nullable frame) __attribute__((weak));

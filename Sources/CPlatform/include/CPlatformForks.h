@@ -1,7 +1,7 @@
 #ifndef CPLATFORM_FORKS_H
 #define CPLATFORM_FORKS_H
 
-// Forks: what the way of a fork that stays with its thread costs is here. Sources/OperationCore/Forking/README.md is
+// Forks: what the way of a fork that stays with its thread costs is here. Sources/OperationForks/README.md is
 // the protocol.
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+import OperationJobs
 import Primitives
 import Synchronization
 

@@ -1,4 +1,5 @@
 import CPlatform
+import OperationJobs
 import Primitives
 
 /// What keeps a queue from going on, at some instant.

@@ -1,4 +1,5 @@
 import CPlatform
+import OperationJobs
 import Primitives
 
 #if canImport(Musl)

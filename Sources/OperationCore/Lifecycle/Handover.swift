@@ -1,4 +1,6 @@
 import CPlatform
+import OperationJobs
+import OperationTraceEvents
 import Primitives
 
 /// Operations that became ready at one moment, on their way to backends and controllers, and the place that they may
@@ -84,7 +86,7 @@ struct Handover: ~Copyable {
     let entry = operation.makeMovedEntry()
     guard let queue = operation.lockedQueue else {
       // The operation has finished and left meanwhile.
-      return JobObject.unmanaged(entry)._withUnsafeGuaranteedRef { $0.discard() }
+      return ListEntry.discard(entry)
     }
     if operation.stateNow.has(StateWord.tracked) {
       queue.controller.admitLater(operation, entry: entry, of: queue)

@@ -1,4 +1,6 @@
 import CPlatform
+import OperationJobs
+import Primitives
 
 /// Called when a body ends its thread instead of returning: with `pthread_exit`, Foundation's `Thread.exit()`, or
 /// `pthread_cancel` from elsewhere. The thread and the operation would be lost without a word, and with them all that

@@ -1,3 +1,4 @@
+@_spi(Jobs) import OperationJobs
 import Synchronization
 
 /// Stands in a list for an operation whose own link is in use, because the operation's priority changed while it
@@ -5,23 +6,24 @@ import Synchronization
 ///
 /// Only the newest entry of an operation counts; the generation tells which entry is the newest. An entry holds its
 /// operation.
-final class MovedEntry: JobObject {
+package final class MovedEntry: JobObject {
   let operation: Operation
   private let generation: UInt32
 
   init(_ operation: Operation, generation: UInt32) {
     self.operation = operation
     self.generation = generation
-    super.init(levelWord: UInt32(operation.level))
+    super.init()
+    setLevel(operation.level)
   }
 
   var isCurrent: Bool { operation.lock.withLock { operation.extras.moveGeneration == generation } }
 
-  override var stepLabel: String { operation.stepLabel }
+  override package var stepLabel: String { operation.stepLabel }
 
-  override var isVoid: Bool { operation.isVoid || !isCurrent }
+  override package var isVoid: Bool { operation.isVoid || !isCurrent }
 
-  override func runJob() -> JobOutcome {
+  override package func runJob() -> JobOutcome {
     guard isCurrent else { return JobOutcome(isReleased: true) }
     let outcome = operation.runEntry(byLink: false)
     if outcome.isReleased { Unmanaged.passUnretained(operation).release() }
@@ -29,18 +31,41 @@ final class MovedEntry: JobObject {
     return JobOutcome(next: outcome.next, isReleased: true)
   }
 
-  override func claimAdmitted() -> AdmittedClaim {
+  func claimAdmitted() -> AdmittedClaim {
     guard isCurrent, case .start(let claimed) = operation.claimAdmitted(byLink: false, entry: word) else {
       return .void(discard: true)
     }
     return .start(claimed)
   }
 
-  override func leaveController() { operation.leaveController() }
-
-  override func discard() { Unmanaged.passUnretained(self).release() }
-
   private var word: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+}
+
+/// An entry in a controller's lists, as a word: an operation by its own link, or the operation's `MovedEntry`.
+enum ListEntry {
+  private static func moved(_ word: UInt) -> Unmanaged<MovedEntry>? {
+    let entry = JobObject.object(word)
+    return entry._withUnsafeGuaranteedRef { type(of: $0) == MovedEntry.self } ? .fromOpaque(entry.toOpaque()) : nil
+  }
+
+  /// Claims the operation. The controller lets the operation start now.
+  static func claimAdmitted(_ word: UInt) -> AdmittedClaim {
+    if let entry = moved(word) { return entry._withUnsafeGuaranteedRef { $0.claimAdmitted() } }
+    return Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.claimAdmitted(byLink: true, entry: word) }
+  }
+
+  /// The entry goes to the backend instead: the operation's start and finish are not the controller's any more.
+  static func leaveController(_ word: UInt) {
+    let operation =
+      moved(word).map { .passUnretained($0._withUnsafeGuaranteedRef { $0.operation }) } ?? Operation.unmanaged(word)
+    operation._withUnsafeGuaranteedRef { $0.leaveController() }
+  }
+
+  /// Gives back what a void entry held, when the entry was taken out of a controller's list. Called without locks.
+  static func discard(_ word: UInt) {
+    if moved(word) == nil { Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.leaveQueue() } }
+    JobObject.object(word).release()
+  }
 }
 
 extension Operation {

@@ -1,4 +1,6 @@
 import CPlatform
+import OperationJobs
+import OperationTraceEvents
 import Primitives
 import Synchronization
 

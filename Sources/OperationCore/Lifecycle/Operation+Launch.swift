@@ -1,4 +1,6 @@
 import CPlatform
+@_spi(Jobs) import OperationJobs
+import OperationTraceEvents
 import Primitives
 import Synchronization
 

@@ -1,4 +1,6 @@
 import CPlatform
+import OperationJobs
+import OperationTraceEvents
 import Primitives
 import Synchronization
 
@@ -84,19 +86,21 @@ extension Operation {
 
   /// The word now, and the word as a waiter's claim would leave it; nil when a waiter may not run the operation.
   private final func claimForWaiter() -> (before: StateWord, after: StateWord)? {
-    guard stateNow.claimingForWaiter() != nil, endsWithItsStart, let owner else { return nil }
+    guard stateNow.claimingForWaiter(queueCancelled: true) != nil, let owner else { return nil }
     // As in any claim: the word, then the queue's bound, then the compare-exchange. The compare-exchange fails if the
     // flag came in between.
     let before = stateNow
-    guard let after = before.claimingForWaiter(), !queueCancelledThis else { return nil }
+    guard let after = before.claimingForWaiter(queueCancelled: queueCancelledThis), endsWithItsStart(after) else {
+      return nil
+    }
     withExtendedLifetime(owner) {}
     return (before, after)
   }
 
   /// Whether `start()` returns when the operation finishes, and not before or long after. The waiter gets its thread
   /// back when `start()` returns.
-  private final var endsWithItsStart: Bool {
-    !finishesItself && (!stateNow.has(StateWord.asksReady) || !isAsynchronous)
+  private final func endsWithItsStart(_ claimed: StateWord) -> Bool {
+    finishesItself ? claimed.has(StateWord.skipped) : !claimed.has(StateWord.asksReady) || !isAsynchronous
   }
 
   final func sleepUntilDeparted() {
@@ -136,19 +140,10 @@ extension Operation {
 }
 
 extension LaunchFrame {
-  /// The level of the innermost operation of a frame and the frames around it; nil for none.
-  static func level(at frame: UnsafeMutablePointer<LaunchFrame>) -> Int? {
-    let word = operation(at: frame)
-    if word == 0 { return nil }
-    let operation: Unmanaged<Operation> = Operation.unmanaged(word)
-    return operation._withUnsafeGuaranteedRef { $0.level }
-  }
-
   /// The queue of the innermost operation on this thread that has a queue.
   static var currentQueue: OperationQueue? {
-    var frame = current
-    while let here = frame, here.pointee.queue == 0 { frame = here.pointee.previous }
-    return frame.map { OperationQueue.retained($0.pointee.queue) }
+    let queue = currentQueueWord
+    return queue == 0 ? nil : OperationQueue.retained(queue)
   }
 
   /// Whether no thread would take this thread's place while this thread blocks.
@@ -156,12 +151,4 @@ extension LaunchFrame {
 
   /// Whether another thread takes this thread's place at once while this thread waits.
   static var givesPlace: Bool { currentQueue?.backend.replacesBlockedThreads ?? false }
-
-  /// Runs `body`, a body that blocks. The backend whose thread this is (if any) is told that this thread's place is
-  /// free meanwhile.
-  static func whileBlocked(_ body: () -> Void) {
-    ThreadDebts.pay()
-    if let forks = cplatform_forks_here() { return ForkList.of(forks).whileBlocked(body) }
-    if let backend = currentQueue?.backend { backend.whileBlocked(body) } else { body() }
-  }
 }

@@ -1,4 +1,5 @@
 import CPlatform
+import OperationJobs
 import Primitives
 
 /// Operations that became ready at one moment, in lists. The operations of the first backend are one list. The

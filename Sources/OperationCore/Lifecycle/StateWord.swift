@@ -216,13 +216,17 @@ extension StateWord {
     return StateWord(bits: bits & ~Self.linked | Self.finished)
   }
 
-  /// A thread that waits for this operation runs the operation itself. The operation's entry, now void, stays where
-  /// it is.
-  func claimingForWaiter() -> StateWord? {
+  /// A thread that waits for this operation runs the operation itself, or skips a cancelled one. The operation's entry,
+  /// now void, stays where it is.
+  /// - Parameter queueCancelled: as for `claiming`.
+  func claimingForWaiter(queueCancelled: Bool) -> StateWord? {
     let wanted = Self.listed | Self.scheduled
-    let excluded = Self.started | Self.tracked | Self.cancelled | Self.finished | Self.moved
-    guard bits & (wanted | excluded) == wanted, dependencyCount == 0 else { return nil }
-    return StateWord(bits: bits | Self.started)
+    let excluded = Self.started | Self.tracked | Self.finished | Self.moved
+    guard bits & (wanted | excluded) == wanted else { return nil }
+    if has(Self.cancelled) || queueCancelled {
+      return StateWord(bits: bits | Self.started | Self.skipped | Self.cancelled)
+    }
+    return dependencyCount == 0 ? StateWord(bits: bits | Self.started) : nil
   }
 
   /// The operation's effective priority changed. True when the operation's place in a list must change too.

@@ -1,4 +1,4 @@
-import CPlatform
+import OperationForks
 
 /// What a thread has put off, and what others may wait for: a thread pays before it waits for others.
 ///
@@ -11,7 +11,7 @@ enum ThreadDebts {
     // The next job of a task, which the thread would have run behind this one.
     TaskSlot.close()
     // Forks that only their maker sees.
-    if let forks = cplatform_forks_here() { ForkList.of(forks).showAll() }
+    Forks.showAll()
     // Operations that the thread was handing over when it asked a subclass something.
     Handover.carryOutPending()
     // What the thread was cancelling when it called an overridden `cancel()`.
@@ -20,3 +20,8 @@ enum ThreadDebts {
     // queue alone, and that queue is alive for as long as the body runs.
   }
 }
+
+/// Called by C for forks, which know no operations: what waits for a fork pays first, too.
+@_documentation(visibility: internal)
+@c(operations_pay_debts)
+public func operationsPayDebts() { ThreadDebts.pay() }

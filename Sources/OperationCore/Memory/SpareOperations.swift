@@ -1,4 +1,5 @@
 import CPlatform
+import OperationJobs
 import Primitives
 import Synchronization
 
@@ -37,7 +38,7 @@ enum SpareOperations: SpareKind {
     if _slowPath(words.pointee.unshared_counts == 0) { words.pointee.unshared_counts = unshared }
     guard referenceCounts(word) == words.pointee.unshared_counts,
       Operation.unmanaged(word)._withUnsafeGuaranteedRef({ $0.isAsNew })
-    else { return JobObject.unmanaged(word).release() }
+    else { return JobObject.object(word).release() }
     Spares<SpareOperations>.giveBack(word)
   }
 
@@ -66,7 +67,7 @@ enum SpareOperations: SpareKind {
     Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.slotWord.store(next, ordering: .relaxed) }
   }
 
-  static func free(_ word: UInt) { JobObject.unmanaged(word).release() }
+  static func free(_ word: UInt) { JobObject.object(word).release() }
 }
 
 extension Operation {

@@ -1,3 +1,4 @@
+import OperationJobs
 import Primitives
 
 /// Carries `observe` and the key-path forms of `willChangeValue`, so that these methods know the subclass's own type.

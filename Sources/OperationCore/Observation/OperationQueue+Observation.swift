@@ -1,3 +1,4 @@
+import OperationJobs
 import Primitives
 
 /// The properties of a queue that can be observed.

@@ -1,4 +1,6 @@
 import CPlatform
+import OperationJobs
+import Primitives
 import Synchronization
 
 /// An operation that goes on after `main()` has returned, until `finish()` is called, from any thread.

@@ -1,3 +1,5 @@
+import OperationForks
+import OperationJobs
 import Primitives
 import Synchronization
 
@@ -89,7 +91,7 @@ extension Operation {
       old = stateNow
     }
     guard old.has(StateWord.started), !old.has(StateWord.finished) else { return }
-    ForkList.levelChanged(of: self)
+    Forks.levelChanged(of: word)
     guard old.has(StateWord.tracked) else { return }
     if let queue = lockedQueue { queue.controller.recount(self, of: queue) }
   }

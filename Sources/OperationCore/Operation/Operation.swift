@@ -1,4 +1,5 @@
 import CPlatform
+@_spi(Jobs) import OperationJobs
 import Primitives
 import Synchronization
 
@@ -57,7 +58,7 @@ open class Operation: JobObject, @unchecked Sendable {
   let extrasWord = Atomic<UInt>(0)
   /// The dependencies: see `DependencyWord`.
   let dependencyWord = Atomic<UInt>(0)
-  /// The backend that runs the operation: `BackendBox.identity`. Four bytes here and not eight keep a
+  /// The backend that runs the operation: `BackendHome.number`. Four bytes here and not eight keep a
   /// `BlockOperation` at 120 bytes, the largest size that the system's allocator frees from another thread without a
   /// lock.
   let home = Atomic<UInt32>(0)
@@ -70,8 +71,9 @@ open class Operation: JobObject, @unchecked Sendable {
 
   /// Makes an operation without work of its own: a subclass overrides `main()`, or `start()` for work that goes on
   /// after `start()` returns.
-  public init() {
-    super.init(levelWord: LevelWord.initial.bits)
+  override public init() {
+    super.init()
+    levelWord.store(LevelWord.initial.bits, ordering: .relaxed)
   }
 
   /// Makes an operation that ended new again. Called by the only thread that knows the operation.
@@ -253,26 +255,23 @@ open class Operation: JobObject, @unchecked Sendable {
   func willBeListed(in queue: OperationQueue) {}
 
   /// Runs the operation as a job: its own entry, taken from a backend.
-  override final func runJob() -> JobOutcome { runEntry(byLink: true) }
+  @_spi(Jobs) override public final func runJob() -> JobOutcome { runEntry(byLink: true) }
 
-  override final var isVoid: Bool { stateNow.has(StateWord.started) }
+  @_spi(Jobs) override public final var isVoid: Bool { stateNow.has(StateWord.started) }
 
-  override final var stepLabel: String { lock.withLock { extrasIfAny?.pointee.name } ?? "\(type(of: self))" }
+  @_spi(Jobs) override public final var stepLabel: String {
+    lock.withLock { extrasIfAny?.pointee.name } ?? "\(type(of: self))"
+  }
 
-  override final func claimAdmitted() -> AdmittedClaim { claimAdmitted(byLink: true, entry: word) }
+  @_spi(Jobs) override public final func giveBackReusable() { SpareOperations.giveBack(word) }
 
-  override final func leaveController() {
+  final func leaveController() {
     var old = stateNow
     // The entry of an operation that has started is void. That operation still reports its finish.
     while let next = old.leavingController() {
       if replaceState(old, with: next) { return }
       old = stateNow
     }
-  }
-
-  override final func discard() {
-    leaveQueue()
-    Unmanaged.passUnretained(self).release()
   }
 }
 

@@ -1,3 +1,4 @@
+import OperationJobs
 import Primitives
 
 /// Decides which operation may start next in a queue that has a limit, has a barrier, or is suspended: pure

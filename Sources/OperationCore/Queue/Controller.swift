@@ -1,4 +1,5 @@
 import CPlatform
+import OperationJobs
 import Primitives
 import Synchronization
 
@@ -62,7 +63,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
   deinit {
     admission.free()
     engaged.free()
-    while case let ticket = spareTickets.pointee.popFirst(), ticket != 0 { JobObject.unmanaged(ticket).release() }
+    while case let ticket = spareTickets.pointee.popFirst(), ticket != 0 { JobObject.object(ticket).release() }
     spareTickets.free()
   }
 
@@ -109,7 +110,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
       _ = queue.registry.setControlled(false)
     }
     while let entry = admission.pointee.takeReady() {
-      JobObject.unmanaged(entry)._withUnsafeGuaranteedRef { $0.leaveController() }
+      ListEntry.leaveController(entry)
       list.append(entry)
     }
   }
@@ -323,7 +324,7 @@ struct Controller: ~Copyable, @unchecked Sendable {
   private borrowing func claimNext(atLeast level: Int, _ voided: inout [UInt]) -> ClaimedEntry? {
     assert(lock.isHeld)
     while let entry = admission.pointee.next(atLeast: level) {
-      switch JobObject.unmanaged(entry)._withUnsafeGuaranteedRef({ $0.claimAdmitted() }) {
+      switch ListEntry.claimAdmitted(entry) {
       case .void(let discard):
         if discard { voided.append(entry) }
       case .start(let claimed):

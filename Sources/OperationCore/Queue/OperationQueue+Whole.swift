@@ -1,3 +1,4 @@
+import OperationJobs
 import Primitives
 
 // What concerns all operations of a queue at once.

@@ -1,4 +1,5 @@
 import CPlatform
+import OperationJobs
 import Primitives
 import Synchronization
 
@@ -16,19 +17,13 @@ import Synchronization
 /// ```
 /// The documented contract is that of Foundation's class. All members may be called from any thread. A queue that is
 /// released with operations pending runs the pending operations first.
-open class OperationQueue: @unchecked Sendable {
+open class OperationQueue: JobQueue, @unchecked Sendable {
   // Sendable: `registry` and `controller` synchronise themselves. The other fields are atomics, or touched under
   // `lock`.
 
-  /// This gap keeps what every worker reads for every operation off the cache line of the reference count. Every
-  /// adding thread writes that line for every operation.
-  private let gap = InlineArray<14, UInt>(repeating: 0)
   let registry = Registry()
   let controller = Controller()
   let lock = FutexLock()
-  /// The backend's box, owned. Replaced boxes are kept in `retiredBoxes` for threads that still look at them.
-  private let boxWord: Atomic<UInt>
-  private var retiredBoxes: [BackendBox] = []
   private let limit = Atomic<Int>(OperationQueue.defaultMaxConcurrentOperationCount)
   private let suspended = Atomic<Bool>(false)
   private let qualityOfServiceIndex = Atomic<UInt32>(QualityOfService.default.index)
@@ -47,8 +42,9 @@ open class OperationQueue: @unchecked Sendable {
 
   /// A queue on the default backend, the shared work-stealing pool. Inside `withDeterministicOperations` the queue is
   /// on the deterministic backend.
-  public init() {
-    boxWord = Atomic(UInt(bitPattern: Unmanaged.passRetained(DrivenBackends.boxOrDefault).toOpaque()))
+  override public init() {
+    super.init()
+    setBox(DrivenBackends.boxOrDefault)
     QueueDump.remember(self)
   }
 
@@ -61,7 +57,8 @@ open class OperationQueue: @unchecked Sendable {
     backend: any Backend, name: String? = nil,
     maxConcurrentOperationCount limit: Int = OperationQueue.defaultMaxConcurrentOperationCount
   ) {
-    boxWord = Atomic(UInt(bitPattern: Unmanaged.passRetained(BackendBox(backend)).toOpaque()))
+    super.init()
+    setBox(BackendBox(backend))
     QueueDump.remember(self)
     set(name, limit)
   }
@@ -94,10 +91,7 @@ open class OperationQueue: @unchecked Sendable {
     if limit != Self.defaultMaxConcurrentOperationCount { maxConcurrentOperationCount = limit }
   }
 
-  deinit {
-    QueueDump.forget(self)
-    Self.unmanagedBox(boxWord.load(ordering: .acquiring)).release()
-  }
+  deinit { QueueDump.forget(self) }
 
   // MARK: - Adding
 
@@ -283,42 +277,25 @@ extension OperationQueue {
   }
 
   /// What runs this queue's operations.
-  public final var backend: any Backend {
-    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.backend }
-  }
+  public final var backend: any Backend { box._withUnsafeGuaranteedRef { $0.backend } }
 
   /// The backend, when it is one of this library's own.
-  final var supervisedBackend: (any SupervisedBackend)? {
-    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.supervised }
-  }
-
-  /// Where the forks of the queue's operations run; nil for the default backend.
-  final var forkHome: Unmanaged<ForkHome>? {
-    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef {
-      $0.forkHome.map { .passUnretained($0) }
-    }
-  }
+  final var supervisedBackend: (any SupervisedBackend)? { box._withUnsafeGuaranteedRef { $0.supervised } }
 
   /// The backend for the length of a call, without a reference of its own: the queue must outlive the call.
   @inline(__always)
   final func withBackend<Result>(_ body: (any Backend) -> Result) -> Result {
-    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { body($0.backend) }
+    box._withUnsafeGuaranteedRef { body($0.backend) }
   }
 
-  /// Identity of the backend, as operations and frames store it.
-  final var home: UInt32 {
-    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.identity }
-  }
+  /// The number of the backend, as operations and frames store it.
+  final var home: UInt32 { box._withUnsafeGuaranteedRef { $0.home.number } }
 
   /// The backend's name as it was when the queue got the backend.
-  final var backendName: String {
-    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.name }
-  }
+  final var backendName: String { box._withUnsafeGuaranteedRef { $0.name } }
 
   /// Worker count of the backend, at least 1.
-  final var backendWorkerCount: Int {
-    Self.unmanagedBox(boxWord.load(ordering: .acquiring))._withUnsafeGuaranteedRef { $0.workerCount }
-  }
+  final var backendWorkerCount: Int { box._withUnsafeGuaranteedRef { $0.home.workerCount } }
 
   /// The limit, even where a subclass overrides the property.
   final var maximumNow: Int { limit.load(ordering: .relaxed) }
@@ -351,22 +328,15 @@ extension OperationQueue {
   @inline(never)
   static func retained(_ word: UInt) -> OperationQueue { unmanaged(word).takeUnretainedValue() }
 
-  private static func unmanagedBox(_ word: UInt) -> Unmanaged<BackendBox> {
-    Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
-  }
-
   /// Puts another backend in place. Traps when the queue is not empty.
   package final func replaceBackend(_ backend: any Backend) {
     if registry.pendingCount != 0 { misuse(self, "underlyingQueue cannot be changed while the queue has operations") }
-    let old = boxWord.exchange(
-      UInt(bitPattern: Unmanaged.passRetained(BackendBox(backend)).toOpaque()), ordering: .acquiringAndReleasing)
-    lock.withLock { retiredBoxes.append(Self.unmanagedBox(old).takeRetainedValue()) }
+    replaceBox(BackendBox(backend))
   }
 
   /// Puts the first backend back in place. Traps when the queue is not empty.
   package final func restoreBackend() {
-    guard let first = lock.withLock({ retiredBoxes.first }) else { return }
-    replaceBackend(first.backend)
+    if let backend = firstBackend { replaceBackend(backend) }
   }
 
   /// What another module keeps with the queue.

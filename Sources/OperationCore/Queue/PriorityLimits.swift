@@ -1,3 +1,6 @@
+import OperationJobs
+import Primitives
+
 /// How many operations of low priority may run at a time in a queue.
 ///
 /// ```swift

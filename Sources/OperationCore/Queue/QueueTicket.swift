@@ -1,3 +1,4 @@
+@_spi(Jobs) import OperationJobs
 import Primitives
 import Synchronization
 
@@ -16,7 +17,7 @@ struct ClaimedEntry {
 /// What became of an entry that the controller wanted to start.
 enum AdmittedClaim {
   case start(ClaimedEntry)
-  /// There is nothing to start. `discard`: call the entry's `discard()` when no lock is held.
+  /// There is nothing to start. `discard`: call `ListEntry.discard` when no lock is held.
   case void(discard: Bool)
 }
 
@@ -36,18 +37,18 @@ extension Operation {
 /// operation is chosen when a worker has taken the ticket.
 ///
 /// Sendable: `queueWord` is written while the ticket belongs to one thread.
-final class QueueTicket: JobObject, @unchecked Sendable {
+package final class QueueTicket: JobObject, @unchecked Sendable {
   /// The queue, retained while the ticket is on its way.
   private let queueWord = Atomic<UInt>(0)
 
-  private init() { super.init(levelWord: 0) }
+  private override init() {}
 
   /// - Parameter spare: a ticket to use again, or 0.
   /// - Returns: the ticket as a job's word.
   static func prepare(_ spare: UInt, for queue: OperationQueue, level: Int) -> UInt {
     let word = spare != 0 ? spare : UInt(bitPattern: Unmanaged<JobObject>.passRetained(QueueTicket()).toOpaque())
-    JobObject.unmanaged(word)._withUnsafeGuaranteedRef {
-      $0.levelWord.store(UInt32(level), ordering: .relaxed)
+    JobObject.object(word)._withUnsafeGuaranteedRef {
+      $0.setLevel(level)
       let ticket = unsafeDowncast($0, to: QueueTicket.self)
       let pointer = Unmanaged.passUnretained(queue).toOpaque()
       OwedReferences.take(1, of: pointer)
@@ -57,19 +58,19 @@ final class QueueTicket: JobObject, @unchecked Sendable {
   }
 
   /// A queue without operations starts nothing. An operation that is added later needs the backend itself.
-  override var isVoid: Bool {
+  override package var isVoid: Bool {
     OperationQueue.unmanaged(queueWord.load(ordering: .relaxed))._withUnsafeGuaranteedRef {
       $0.registry.pendingCount == 0
     }
   }
 
-  override var stepLabel: String {
+  override package var stepLabel: String {
     OperationQueue.unmanaged(queueWord.load(ordering: .relaxed))._withUnsafeGuaranteedRef { queue in
       queue.lock.withLock { queue.extras.name }.map { "the next of \($0)" } ?? "the next of a queue"
     }
   }
 
-  override func runJob() -> JobOutcome {
+  override package func runJob() -> JobOutcome {
     let queue = queueWord.load(ordering: .relaxed)
     var voided: [UInt] = []
     let word = UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
@@ -77,7 +78,7 @@ final class QueueTicket: JobObject, @unchecked Sendable {
     let next = OperationQueue.unmanaged(queue)._withUnsafeGuaranteedRef {
       $0.controller.takeNext(returning: word, of: $0, voided: &voided)
     }
-    for entry in voided { JobObject.unmanaged(entry)._withUnsafeGuaranteedRef { $0.discard() } }
+    for entry in voided { ListEntry.discard(entry) }
     var successor: UInt = 0
     if let next {
       let outcome = next.operation._withUnsafeGuaranteedRef {
@@ -85,7 +86,7 @@ final class QueueTicket: JobObject, @unchecked Sendable {
       }
       outcome.giveBack(UInt(bitPattern: next.operation.toOpaque()))
       successor = outcome.next
-      if !next.isByLink { JobObject.unmanaged(next.entry)._withUnsafeGuaranteedRef { $0.discard() } }
+      if !next.isByLink { ListEntry.discard(next.entry) }
     }
     OwedReferences.add(queue)
     return JobOutcome(next: successor)

@@ -1,4 +1,5 @@
 import CPlatform
+import OperationJobs
 import Primitives
 import Synchronization
 
@@ -50,7 +51,7 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
   private static let jobsOfATurn = 64
 
   private let backend: any Backend
-  let home: UInt
+  let home: BackendHome
   private let lock = FutexLock()
   private var jobs = PriorityFIFO(fairnessInterval: 0)
   private var state = State.idle
@@ -59,7 +60,7 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
 
   init(_ backend: any Backend) {
     self.backend = backend
-    home = Self.home(of: backend)
+    home = .of(backend)
   }
 
   /// Hands over a job of an actor. Swift's runtime calls this. O(1).
@@ -134,6 +135,8 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
 }
 
 extension BackendSerialExecutor: TaskJobRunner {
+  var homeNumber: UInt32 { home.number }
+
   func submit(_ job: Job) { backend.submit(job) }
 
   func run(_ job: UnownedJob?) -> UInt {

@@ -1,3 +1,5 @@
+import OperationJobs
+
 /// Runs tasks on a backend: for `Task(executorPreference:)` and `withTaskExecutorPreference(_:)`.
 ///
 /// ```swift
@@ -19,11 +21,11 @@
 /// `shutdown()` waits for operations, and knows nothing of a task that is suspended.
 public final class BackendTaskExecutor: TaskExecutor {
   private let backend: any Backend
-  let home: UInt
+  let home: BackendHome
 
   init(_ backend: any Backend) {
     self.backend = backend
-    home = Self.home(of: backend)
+    home = .of(backend)
   }
 
   /// Hands a job of a task to the backend. Swift's runtime calls this. O(1).
@@ -35,6 +37,8 @@ public final class BackendTaskExecutor: TaskExecutor {
 }
 
 extension BackendTaskExecutor: TaskJobRunner {
+  var homeNumber: UInt32 { home.number }
+
   func submit(_ job: Job) { backend.submit(job) }
 
   func run(_ job: UnownedJob?) -> UInt {

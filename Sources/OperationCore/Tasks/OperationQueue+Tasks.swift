@@ -1,3 +1,6 @@
+import OperationJobs
+import Primitives
+
 /// Adds operations with asynchronous bodies.
 extension OperationQueue {
   /// Adds an operation with an asynchronous body, and returns it.

@@ -1,10 +1,11 @@
 import CPlatform
+@_spi(Jobs) import OperationJobs
 import Primitives
 
 /// What runs jobs of Swift's runtime that came out of a backend.
 protocol TaskJobRunner: AnyObject, Sendable {
-  /// Tells the backend that the jobs come out of from others; 0 while there is none.
-  var home: UInt { get }
+  /// The number of the backend that the jobs come out of; 0 while there is none.
+  var homeNumber: UInt32 { get }
   /// Hands a job to that backend.
   func submit(_ job: Job)
 
@@ -15,7 +16,7 @@ protocol TaskJobRunner: AnyObject, Sendable {
 }
 
 /// A job of Swift's runtime as a job of a backend. Its memory is used again, so handing a task over allocates nothing.
-final class TaskJob: JobObject {
+package final class TaskJob: JobObject {
   private var job: UnownedJob?
   private var runner: (any TaskJobRunner)?
   /// Runs jobs until this one has run, as for a thread that waits: nobody tells the backend who awaits the task.
@@ -23,7 +24,7 @@ final class TaskJob: JobObject {
   /// In the depot: the link to the next magazine.
   private var magazine: UInt = 0
 
-  private init() { super.init(levelWord: UInt32(Job.middleLevel)) }
+  private override init() {}
 
   /// - Parameters:
   ///   - job: nil for a turn. The backend that gets the result runs the job, once.
@@ -37,7 +38,7 @@ final class TaskJob: JobObject {
       object = .passRetained(TaskJob())
     }
     object._withUnsafeGuaranteedRef {
-      $0.levelWord.store(UInt32(level), ordering: .relaxed)
+      $0.setLevel(level)
       $0.link.store(0, ordering: .relaxed)
       $0.job = job
       $0.runner = runner
@@ -53,9 +54,9 @@ final class TaskJob: JobObject {
     Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
   }
 
-  override var stepLabel: String { "task" }
+  override package var stepLabel: String { "task" }
 
-  override func runJob() -> JobOutcome {
+  override package func runJob() -> JobOutcome {
     OwedReferences.settle()
     guard let runner = runner.take() else { fatalError("Operations: a job of a task was run twice") }
     let (job, host) = (job.take(), host.take())
@@ -83,5 +84,5 @@ enum SpareTaskJobs: SpareKind {
   static func nextMagazine(of word: UInt) -> UInt { TaskJob.magazine(of: word) }
   static func setNextMagazine(of word: UInt, to next: UInt) { TaskJob.setMagazine(of: word, to: next) }
 
-  static func free(_ word: UInt) { JobObject.unmanaged(word).release() }
+  static func free(_ word: UInt) { JobObject.object(word).release() }
 }

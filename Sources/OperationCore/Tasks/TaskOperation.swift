@@ -1,4 +1,5 @@
 import CPlatform
+import OperationJobs
 import Primitives
 import Synchronization
 
@@ -73,7 +74,8 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
       return finishNow(onlyOnce: true)
     }
     // Without a queue nobody has made the task.
-    makeTask(on: nil)
+    let backend = DrivenBackends.orDefault
+    makeTask(on: backend, home: BackendHome.of(backend).number)
     run.start(self)
   }
 
@@ -105,13 +107,12 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
   override func releaseUnrunBlocks() { run.abandon() }
   override func levelRose() { run.escalate(to: QueuePriority(level: level).ofTask) }
   override func willBeListed(in queue: OperationQueue) {
-    RetryScope.list(self, in: queue) { makeTask(on: queue.backend) }
+    RetryScope.list(self, in: queue) { makeTask(on: queue.backend, home: queue.home) }
   }
 
-  /// - Parameter backend: nil for the default one.
-  private func makeTask(on backend: (any Backend)?) {
+  private func makeTask(on backend: any Backend, home: UInt32) {
     let level = level
-    run.makeTask(on: backend ?? DrivenBackends.orDefault, priority: QueuePriority(level: level).ofTask)
+    run.makeTask(on: backend, home: home, priority: QueuePriority(level: level).ofTask)
     // Another thread that cancelled or raised the operation meanwhile found no task.
     if isCancelled { run.cancel() }
     if self.level > level { levelRose() }

@@ -1,3 +1,4 @@
+import OperationJobs
 import Primitives
 
 /// The task of a `TaskOperation`, and the executor of that task. `README.md` here has the protocol.
@@ -6,7 +7,7 @@ import Primitives
 /// generic type, and that was a third of what an operation cost.
 @usableFromInline
 final class TaskRun: TaskExecutor, @unchecked Sendable {
-  // Sendable: everything is touched under the lock, except that the jobs of the task read `home` and `backend`, which
+  // Sendable: everything is touched under the lock, except that the jobs of the task read `homeNumber` and `backend`, which
   // are written before the task is made.
 
   /// Runs the user's body, and keeps in the operation what it returned.
@@ -27,7 +28,7 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
   private var held: UnownedJob?
   /// Where the task's other jobs go.
   private var backend: (any Backend)?
-  private(set) var home: UInt = 0
+  private(set) var homeNumber: UInt32 = 0
   /// While the body runs.
   private var operation: Operation?
   /// What the body awaits now. Most bodies await one operation at a time: a list would be an allocation.
@@ -57,11 +58,12 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
 
   /// Makes the task, which takes the task-local values of here. Its first job is kept. No effect when the task is
   /// there, or was abandoned.
-  func makeTask(on backend: any Backend, priority: TaskPriority) {
+  /// - Parameter home: the number of the backend.
+  func makeTask(on backend: any Backend, home: UInt32, priority: TaskPriority) {
     let isWanted = lock.withLock {
       guard self.backend == nil, body != nil else { return false }
       self.backend = backend
-      home = Self.home(of: backend)
+      homeNumber = home
       return true
     }
     guard isWanted else { return }
@@ -98,7 +100,7 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
   }
 
   /// Whether the calling task is the body of an operation on the backend, or a child of one.
-  static func isCurrent(on backend: any Backend) -> Bool { current?.home == home(of: backend) }
+  static func isCurrent(on backend: any DrivenBackend) -> Bool { current?.homeNumber == backend.home.number }
 
   /// The operation whose body the calling task is, or a child of it; nil elsewhere, and when the body has ended.
   static var currentOperation: Operation? { current?.operationNow }

@@ -1,4 +1,5 @@
 import CPlatform
+import OperationJobs
 
 /// The job that a thread runs next when the job of a task ends that the thread runs now. `README.md` here says which
 /// jobs go there.
@@ -7,8 +8,8 @@ import CPlatform
 struct TaskSlot {
   /// The one that runs the present job, and is kept alive by it.
   private unowned(unsafe) let runner: any TaskJobRunner
-  /// The backend that the present job came from: `TaskJobRunner.home`.
-  private let home: UInt
+  /// The number of the backend that the present job came from.
+  private let home: UInt32
   private var next: UInt = 0
 
   /// Runs a job of Swift's runtime on this thread, with a slot. Nothing else may be in `body`: code behind the task's
@@ -18,7 +19,7 @@ struct TaskSlot {
   @inline(__always)
   static func run(for runner: any TaskJobRunner, _ body: () -> Void) -> UInt {
     let outer = cplatform_task_slot()
-    var slot = TaskSlot(runner: runner, home: runner.home)
+    var slot = TaskSlot(runner: runner, home: runner.homeNumber)
     withUnsafeMutablePointer(to: &slot) { slot in
       cplatform_set_task_slot(slot)
       body()
@@ -40,7 +41,7 @@ struct TaskSlot {
   /// - Parameter home: the backend that the job is for.
   /// - Returns: false when the job must go to the backend.
   @inline(__always)
-  static func take(_ job: Job, home: UInt) -> Bool {
+  static func take(_ job: Job, home: UInt32) -> Bool {
     guard let slot = current, slot.pointee.home == home, withUnsafeCurrentTask(body: { $0 == nil }) else {
       return false
     }
@@ -64,7 +65,7 @@ struct TaskSlot {
     cplatform_task_slot()?.assumingMemoryBound(to: TaskSlot.self)
   }
 
-  private init(runner: any TaskJobRunner, home: UInt) {
+  private init(runner: any TaskJobRunner, home: UInt32) {
     self.runner = runner
     self.home = home
   }
@@ -74,9 +75,6 @@ extension TaskJobRunner {
   /// Hands a job over, to this thread or to the backend.
   @inline(__always)
   func handOver(_ job: Job) {
-    if !TaskSlot.take(job, home: home) { submit(job) }
+    if !TaskSlot.take(job, home: homeNumber) { submit(job) }
   }
-
-  /// What tells backends apart.
-  static func home(of backend: any Backend) -> UInt { UInt(bitPattern: ObjectIdentifier(backend)) }
 }

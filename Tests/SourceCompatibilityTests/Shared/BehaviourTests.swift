@@ -195,6 +195,7 @@ struct BehaviourTests {
     let all: [Operation] = [inherited, prefixed, extended, BlockOperation(times: 2) { log.append(1) }] + made
     #expect(type(of: inherited) == PlainBlockSubclass.self && type(of: extended) == PlainBlockSubclass.self)
     #expect(type(of: made[0]) == BlockOperation.self && prefixed.prefix == "p")
+    #expect(LabelledOperation(label: "page").name == "page")
     try inTime("a waiting batch") { queue.addOperations(all, waitUntilFinished: true) }
     #expect(log.count == 7 && all.allSatisfy(\.isFinished))
   }

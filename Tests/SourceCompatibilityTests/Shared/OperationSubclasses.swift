@@ -180,3 +180,13 @@ extension BlockOperation {
     for _ in 1..<count { addExecutionBlock(block) }
   }
 }
+
+/// A direct subclass without initializers inherits a program's own convenience initializers, too.
+final class LabelledOperation: Operation, @unchecked Sendable {}
+
+extension Operation {
+  convenience init(label: String) {
+    self.init()
+    name = label
+  }
+}

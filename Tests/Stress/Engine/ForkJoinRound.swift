@@ -1,5 +1,6 @@
 import Glibc
-import OperationCore
+import OperationForks
+import OperationJobs
 import Operations
 import TestSupport
 

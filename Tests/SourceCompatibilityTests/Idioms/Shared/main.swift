@@ -1,5 +1,5 @@
 // Runs cases, and prints one line for each: the case, and the log of what happened. Usage:
-// FIRST,COUNT. The named idioms
+// FIRST,COUNT,MILLISECONDS: how long a case waits until it is over. The named idioms
 // have the numbers from 1,000,000.
 
 import Glibc
@@ -97,7 +97,7 @@ func run(_ seed: UInt64) -> String {
   }
   let begun = begin(seed)
   // A case that is over needs no wait. What is not over after this time never is.
-  for _ in 0..<1_000 where !begun.isOver { usleep(1000) }
+  for _ in 0..<patience where !begun.isOver { usleep(1000) }
   let operation = begun.operation
   let left = begun.queues.map { "\($0.operationCount)" }.joined(separator: ",")
   return "\(seed) | \(begun.plan.text) | \(begun.log.text) | finished=\(operation.isFinished) "
@@ -107,6 +107,7 @@ func run(_ seed: UInt64) -> String {
 let arguments = CommandLine.arguments.dropFirst().joined().split(separator: ",").compactMap { UInt64($0) }
 let first = arguments.first ?? 1
 let count = arguments.dropFirst().first ?? 1
+let patience = arguments.dropFirst(2).first ?? 1_000
 let width = 16
 // Each case has a process of its own: Foundation ends the process in some, and what never ends harms no other case.
 // This process has no other threads and no queues, so a child may use both.
@@ -127,7 +128,7 @@ let named = firstNamed..<firstNamed + UInt64(namedIdioms.count)
 for seed in Array(named) + Array(first..<first + count) {
   let process = fork()
   if process == 0 {
-    alarm(15)
+    alarm(15 + UInt32(patience / 1_000))
     let line = run(seed)
     // One call, so that the lines of two processes do not mix.
     _ = line.withCString { write(1, $0, strlen($0)) }

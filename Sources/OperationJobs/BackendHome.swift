@@ -1,0 +1,88 @@
+import CPlatform
+import Scheduling
+import Synchronization
+
+/// What the threads of a backend belong to, as forks use it. `README.md` says when what is called.
+package protocol ForkHost: AnyObject, Sendable {
+  /// An outermost join begins on the calling thread. Traps when the backend has been shut down, and in a forked child.
+  /// - Returns: whether the thread is a guest: none of the backend's. A guest counts as a thread that runs.
+  func beginForks() -> Bool
+  /// Counts one guest more, or one less.
+  func countGuest(_ change: Int)
+  /// How many threads more could run jobs at this instant.
+  var idlePlaces: Int { get }
+  /// Takes the ticket of a fork, as `submit` takes a job.
+  /// - Parameter wakes: whether a sleeping thread is woken at once. If not, the monitor looks soon.
+  /// - Returns: false when the backend takes no jobs from outside any more: the ticket was not taken.
+  func show(_ ticket: Job, wakes: Bool) -> Bool
+  /// Wakes a thread for a ticket that was shown without waking any.
+  func wakeForForks()
+}
+
+/// A backend as this library knows it. A backend of this library has one home for its whole life; of a user's backend
+/// each queue, executor and scope makes one.
+package final class BackendHome: @unchecked Sendable {
+  // Sendable: everything is written before the home is handed out.
+
+  /// Who has the home holds the backend, too: a queue, an executor, or the caller of `Backend.run`. So no references
+  /// are counted here.
+  package unowned(unsafe) let backend: any Backend
+  /// What the backend's threads belong to, which the backend holds; nil when the backend is not one of this library's.
+  package unowned(unsafe) let host: (any ForkHost)?
+  /// What operations, launch frames and tickets remember of the backend, in four bytes: the number is the same in all
+  /// homes of the backend, and different for any two backends of which there are homes; never 0.
+  package let number: UInt32
+  /// The worker count, read from the backend once, at least 1: the property may be a user's, and the count is needed
+  /// under locks.
+  package let workerCount: Int
+  /// When forks become visible.
+  package let visibility: StealingStrategy.Forks
+  private let object: ObjectIdentifier
+
+  /// - Parameter host: what the backend's threads belong to. They name the same object to `Forks.uncover`.
+  package init(_ backend: any Backend, host: (any ForkHost)? = nil, visibility: StealingStrategy.Forks = .idle) {
+    object = ObjectIdentifier(backend)
+    self.backend = backend
+    self.host = host
+    self.visibility = visibility
+    workerCount = max(1, backend.workerCount)
+    number = BackendNumbers.shared.take(for: object)
+  }
+
+  // The backend may be gone already: reading `backend` would count a reference.
+  deinit { BackendNumbers.shared.giveBack(for: object) }
+
+  /// The home of a backend of this library, or a new one.
+  package static func of(_ backend: any Backend) -> BackendHome {
+    (backend as? any SupervisedBackend)?.home ?? BackendHome(backend)
+  }
+
+  /// The backend, when it decides which of its threads goes on.
+  package var driven: (any DrivenBackend)? { DrivenBackends.exist ? backend as? any DrivenBackend : nil }
+
+  package func isOf(_ other: any Backend) -> Bool { object == ObjectIdentifier(other) }
+
+  /// How many threads more could run a fork now.
+  package var idlePlaces: Int {
+    if ForkVisibility.isForced { return Int(cplatform_fork_slots) }
+    return host?.idlePlaces ?? workerCount - 1
+  }
+
+  /// Shows the ticket of a fork.
+  /// - Returns: false when the backend takes no jobs from outside any more.
+  package func show(_ ticket: Job, wakes: Bool) -> Bool {
+    if let host { return host.show(ticket, wakes: wakes) }
+    backend.submit(ticket)
+    return true
+  }
+}
+
+/// For tests: each fork for which a slot is free is shown.
+package enum ForkVisibility {
+  private static let flag = Atomic<Bool>(false)
+
+  package static var isForced: Bool {
+    get { flag.load(ordering: .relaxed) }
+    set { flag.store(newValue, ordering: .relaxed) }
+  }
+}
