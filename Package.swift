@@ -230,12 +230,15 @@ let tests: [Target] = [
     ],
     path: "Tests/OperationInstrumentationTests", swiftSettings: settings),
   .testTarget(
-    name: "StealingBackendTests", dependencies: ["StealingBackend", "OperationCore", "OperationJobs", "Scheduling", "TestSupport"],
+    name: "StealingBackendTests",
+    dependencies: ["StealingBackend", "OperationCore", "OperationJobs", "Scheduling", "TestSupport"],
     path: "Tests/StealingBackendTests",
     swiftSettings: settings),
   .testTarget(
     name: "ThreadPoolBackendTests",
-    dependencies: ["ThreadPoolBackend", "OperationCore", "OperationForks", "OperationJobs", "Scheduling", "TestSupport"],
+    dependencies: [
+      "ThreadPoolBackend", "OperationCore", "OperationForks", "OperationJobs", "Scheduling", "TestSupport",
+    ],
     path: "Tests/ThreadPoolBackendTests", swiftSettings: settings),
   .testTarget(
     name: "DispatchBackendTests", dependencies: ["DispatchBackend", "OperationJobs", "TestSupport"],
