@@ -48,9 +48,15 @@ let library: [Target] = [
   .target(
     name: "OperationLoops", dependencies: ["OperationForks", "OperationJobs", "Primitives", "CPlatform"],
     path: "Sources/OperationLoops", swiftSettings: settings),
+  // Executors of tasks and actors, and alarms: jobs, and no operation.
+  .target(
+    name: "OperationExecutors", dependencies: ["OperationForks", "OperationJobs", "Primitives", "CPlatform"],
+    path: "Sources/OperationExecutors", swiftSettings: settings),
   .target(
     name: "OperationCore",
-    dependencies: ["OperationForks", "OperationJobs", "OperationTraceEvents", "Primitives", "CPlatform"],
+    dependencies: [
+      "OperationExecutors", "OperationForks", "OperationJobs", "OperationTraceEvents", "Primitives", "CPlatform",
+    ],
     path: "Sources/OperationCore",
     exclude: [
       "CONTRACT.md", "Dependencies/README.md", "Lifecycle/README.md", "Lifecycle/Codegen.md",
@@ -80,16 +86,16 @@ let library: [Target] = [
   .target(
     name: "Operations",
     dependencies: [
-      "OperationCore", "OperationForks", "OperationJobs", "OperationLoops", "OperationTraces", "DispatchBackend",
-      "ThreadPoolBackend", "StealingBackend", "CPlatform",
+      "OperationCore", "OperationExecutors", "OperationForks", "OperationJobs", "OperationLoops", "OperationTraces",
+      "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "CPlatform",
     ],
     path: "Sources/Operations", swiftSettings: settings),
   // All of the library: for writing a backend or choosing a strategy.
   .target(
     name: "OperationBackends",
     dependencies: [
-      "OperationCore", "OperationForks", "OperationJobs", "OperationLoops", "OperationTraces", "Operations",
-      "Scheduling",
+      "OperationCore", "OperationExecutors", "OperationForks", "OperationJobs", "OperationLoops", "OperationTraces",
+      "Operations", "Scheduling",
     ],
     path: "Sources/OperationBackends", swiftSettings: settings),
   // The only target of the library that imports Foundation. No other target of the library depends on this one.
@@ -98,11 +104,11 @@ let library: [Target] = [
     swiftSettings: settings),
   // Built of the public API alone: groups, conditions, retries, limits of rates.
   .target(
-    name: "OperationComposition", dependencies: ["OperationCore", "OperationJobs", "Operations"],
+    name: "OperationComposition", dependencies: ["OperationCore", "OperationExecutors", "OperationJobs", "Operations"],
     path: "Sources/OperationComposition", swiftSettings: settings),
   .target(
     name: "DeterministicOperations",
-    dependencies: backend + ["OperationCore", "Scheduling", "VirtualScheduling"],
+    dependencies: backend + ["OperationCore", "OperationExecutors", "Scheduling", "VirtualScheduling"],
     path: "Sources/DeterministicOperations", exclude: ["README.md"], swiftSettings: settings),
 ]
 
@@ -192,7 +198,8 @@ let tests: [Target] = [
   .testTarget(
     name: "OperationCoreTests",
     dependencies: [
-      "OperationCore", "OperationForks", "OperationJobs", "OperationLoops", "OperationTraceEvents", "OperationTraces",
+      "OperationCore", "OperationExecutors", "OperationForks", "OperationJobs", "OperationLoops",
+      "OperationTraceEvents", "OperationTraces",
       "Operations", "Primitives", "CPlatform", "TestSupport",
     ],
     path: "Tests/OperationCoreTests", swiftSettings: settings),
@@ -230,12 +237,15 @@ let tests: [Target] = [
     ],
     path: "Tests/OperationInstrumentationTests", swiftSettings: settings),
   .testTarget(
-    name: "StealingBackendTests", dependencies: ["StealingBackend", "OperationCore", "OperationJobs", "Scheduling", "TestSupport"],
+    name: "StealingBackendTests",
+    dependencies: ["StealingBackend", "OperationCore", "OperationJobs", "Scheduling", "TestSupport"],
     path: "Tests/StealingBackendTests",
     swiftSettings: settings),
   .testTarget(
     name: "ThreadPoolBackendTests",
-    dependencies: ["ThreadPoolBackend", "OperationCore", "OperationForks", "OperationJobs", "Scheduling", "TestSupport"],
+    dependencies: [
+      "ThreadPoolBackend", "OperationCore", "OperationForks", "OperationJobs", "Scheduling", "TestSupport",
+    ],
     path: "Tests/ThreadPoolBackendTests", swiftSettings: settings),
   .testTarget(
     name: "DispatchBackendTests", dependencies: ["DispatchBackend", "OperationJobs", "TestSupport"],

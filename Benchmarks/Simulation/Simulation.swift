@@ -19,11 +19,8 @@ package struct Simulation: Sendable {
   package init(
     _ graph: SimulatedGraph, strategy: VirtualStrategy, workers: Int, costs: VirtualCosts, seed: UInt64
   ) {
-    self.graph = graph
-    self.strategy = strategy
-    self.workers = workers
-    self.costs = costs
-    self.seed = seed
+    (self.graph, self.strategy, self.workers) = (graph, strategy, workers)
+    (self.costs, self.seed) = (costs, seed)
   }
 
   /// Runs all tasks. O((tasks + edges) log n) for n events at a time, whatever the number of workers.
@@ -81,9 +78,7 @@ package struct SimulationResult: Sendable {
   package let statistics: VirtualStatistics
 
   init(graph: SimulatedGraph, workers: Int, makespan: Int64, statistics: VirtualStatistics) {
-    self.workers = workers
-    self.makespan = makespan
-    self.statistics = statistics
+    (self.workers, self.makespan, self.statistics) = (workers, makespan, statistics)
     (tasks, edges) = (graph.count, graph.edges)
     (totalWork, criticalPath) = (graph.totalWork, graph.criticalPath)
   }

@@ -9,9 +9,7 @@ package struct BenchmarkChoice: Sendable {
   package let variants: [Parameters]
 
   init(_ workload: any Workload, parameterSets: [Parameters], variants: [Parameters]) {
-    self.workload = workload
-    self.parameterSets = parameterSets
-    self.variants = variants
+    (self.workload, self.parameterSets, self.variants) = (workload, parameterSets, variants)
   }
 
   /// Whether the benchmark itself has no parameters that run unasked.

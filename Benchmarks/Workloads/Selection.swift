@@ -27,12 +27,8 @@ package struct Selection: Sendable {
     names: [String], benchmark: String?, workers: [Int]?, effort: Effort, seed: UInt64,
     peers: PeerPrograms = .found()
   ) {
-    self.peers = peers
-    self.names = names
-    self.benchmark = benchmark
-    self.workers = workers
-    self.effort = effort
-    self.seed = seed
+    (self.peers, self.names, self.benchmark) = (peers, names, benchmark)
+    (self.workers, self.effort, self.seed) = (workers, effort, seed)
   }
 
   package func plan(_ catalogue: Catalogue) throws -> Plan {

@@ -12,11 +12,8 @@ package struct Setting: Sendable {
   package let serviceTime: Double?
 
   package init(parameters: Parameters, workers: Int, seed: UInt64, spin: Spin, serviceTime: Double? = nil) {
-    self.parameters = parameters
-    self.workers = workers
-    self.seed = seed
-    self.spin = spin
-    self.serviceTime = serviceTime
+    (self.parameters, self.workers, self.seed) = (parameters, workers, seed)
+    (self.spin, self.serviceTime) = (spin, serviceTime)
   }
 
   /// A parameter that `parameterSets` has set.

@@ -31,8 +31,6 @@ package protocol Workload: Sendable {
   var leadIn: UInt64 { get }
   /// After how many seconds a process counts as hung; nil: the limit comes from the estimate of the plan.
   var timeLimit: Double? { get }
-  /// Whether allocations per operation are counted, in a process of their own.
-  var countsAllocations: Bool { get }
 
   /// The parameters of the default run, the same for every subject. A benchmark without any is no part of that run, and
   /// runs with its `extendedParameterSets` when the user names it.
@@ -56,7 +54,10 @@ package protocol Workload: Sendable {
 extension Workload {
   package func peerInput(_ setting: Setting) throws -> PeerInput { PeerInput() }
   package var needs: Abilities { [] }
-  package var countsAllocations: Bool { false }
+  /// Whether allocations per operation are counted, in a process of their own.
+  package var countsAllocations: Bool { metrics.contains(.allocationsPerOp) }
+  package var repeats: RepeatPolicy { .calibrated() }
+  package func parameterSets() -> [Parameters] { [] }
   package var headlines: [Metric] { metrics }
   package var timeLimit: Double? { nil }
   package var leadIn: UInt64 { 0 }

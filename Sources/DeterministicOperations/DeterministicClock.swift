@@ -1,4 +1,5 @@
 import OperationCore
+import OperationExecutors
 import Primitives
 
 /// The virtual time of a `DeterministicBackend`. The time begins at 0, and goes on from event to event.

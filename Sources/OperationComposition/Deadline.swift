@@ -1,4 +1,5 @@
 import OperationCore
+import OperationExecutors
 import Operations
 import Synchronization
 

@@ -1,4 +1,5 @@
 import OperationCore
+import OperationExecutors
 import Operations
 
 /// What to do after an attempt that threw.

@@ -10,8 +10,6 @@
 // writing backends and choosing strategies. A name that is missing here can be used where no name is written:
 // `OperationQueue(backend: .stealing(workers: 4, strategy: try .init("own=lifo")))`.
 @_exported import class OperationCore.AsynchronousOperation
-@_exported import class OperationCore.BackendSerialExecutor
-@_exported import class OperationCore.BackendTaskExecutor
 @_exported import class OperationCore.BlockOperation
 @_exported import struct OperationCore.CircularWait
 @_exported import struct OperationCore.DependencyCycleError
@@ -32,6 +30,8 @@
 @_exported import enum OperationCore.QualityOfService
 @_exported import struct OperationCore.QueueDiagnosis
 @_exported import class OperationCore.TaskOperation
+@_exported import class OperationExecutors.BackendSerialExecutor
+@_exported import class OperationExecutors.BackendTaskExecutor
 @_exported import struct OperationForks.SpawnScope
 @_exported import func OperationForks.join
 @_exported import func OperationForks.withForkScope

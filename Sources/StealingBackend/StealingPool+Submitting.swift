@@ -21,7 +21,7 @@ extension StealingPool {
       injectors[level].pointer.pointee.push(job.word)
       hint(level)
     }
-    reactUsually()
+    react()
   }
 
   func submit(_ jobs: consuming JobFIFO) {
@@ -88,10 +88,8 @@ extension StealingPool {
 
   /// Called after a job was made visible, behind a sequentially consistent operation.
   @inline(__always)
-  func react() { if rules.isUsual { reactUsually() } else { reactByStrategy() } }
-
-  @inline(__always)
-  private func reactUsually() {
+  func react() {
+    guard rules.isUsual else { return reactByStrategy() }
     let limit = activeLimit.load(ordering: .relaxed)
     switch sleepNow.reaction(limit: limit) {
     case .nothing: return

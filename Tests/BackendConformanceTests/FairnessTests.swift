@@ -1,3 +1,4 @@
+import Glibc
 import OperationBackends
 import TestSupport
 import Testing
@@ -7,23 +8,38 @@ import Testing
 struct FairnessTests {
   static let backends = allBackends.filter(\.isOrdered)
 
-  /// The order in which 200 urgent operations and one of the lowest level start on one worker.
+  /// The place in which the operation of the lowest level starts, among 200 urgent ones on one worker.
+  ///
+  /// On a busy machine the pool may take the held thread for one that blocks, and give its place to another thread. Two
+  /// threads have no order: then the operations run once more.
   private func placeOfTheLowest(on backend: any Backend) throws -> Int {
+    for _ in 0..<20 {
+      let started = try startedOnOneWorker(on: backend)
+      let order = started.map(\.index)
+      #expect(order.sorted() == Array(0...200))
+      let isInOrder = order.filter { $0 != 0 } == Array(1...200)
+      if !isInOrder, Set(started.map(\.thread)).count > 1 { continue }
+      #expect(isInOrder)
+      return order.firstIndex(of: 0) ?? -1
+    }
+    Issue.record("two threads ran the operations of a pool with one worker, twenty times")
+    return -1
+  }
+
+  private func startedOnOneWorker(on backend: any Backend) throws -> [(index: Int, thread: pthread_t)] {
     let queue = OperationQueue(backend: backend)
-    let log = EventLog<Int>()
+    let log = EventLog<(index: Int, thread: pthread_t)>()
     let holder = SpinningOperation()
     queue.addOperation(holder)
     try holder.started.wait("the operation that holds the worker")
     for index in 0...200 {
-      let operation = BlockOperation { log.append(index) }
+      let operation = BlockOperation { log.append((index, pthread_self())) }
       operation.queuePriority = index == 0 ? .veryLow : .veryHigh
       queue.addOperation(operation)
     }
     holder.release.set()
     try queue.drainInTime()
-    #expect(log.events.count == 201)
-    #expect(log.events.filter { $0 != 0 } == Array(1...200))
-    return log.events.firstIndex(of: 0) ?? -1
+    return log.events
   }
 
   @Test("row 20.7: with 0 strictly the most urgent first", arguments: backends)

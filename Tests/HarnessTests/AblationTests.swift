@@ -185,4 +185,22 @@ struct AblationTests {
     }
     #expect(wrong <= 6)
   }
+
+  /// The whole comparison is dropped from an ablation, as from every other table.
+  @Test func aBlockWithoutARatioTakesTheLineOfAnAblation() {
+    let plan = Self.plan(nil, changes: 2, names: ["overhead/external-add"])
+    let world = GoalTests.effects { _ in 0.01 }
+    let answer = world.answer
+    var isFirst = true
+    world.answer = { request in
+      guard request.subject == Self.change(1).subject, isFirst, case .time = request.mode else {
+        return answer(request)
+      }
+      isFirst = false
+      return FakeEffects.outcome(.exited(0), [.reading(valueIndex: 1, Reading(.nsPerOp, 0, count: 1)), .end])
+    }
+    let rows = world.run(plan).rows
+    let table = AblationTable(AblationRatios(ResultTable(rows), plan.arms), seed: 1)
+    #expect(rows.contains { $0.reading.value == 0 } && table.changes == [Self.change(2)])
+  }
 }

@@ -88,7 +88,7 @@ struct CSVReaderTests {
   }
 
   @Test func theEnvironmentOfAnotherRunIsRefused() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let path = folder.write(Sample.csv, to: "a.csv")
     _ = folder.write(try Sample.environment(runID: "other"), to: "a.env.json")
     #expect {
@@ -100,7 +100,7 @@ struct CSVReaderTests {
   }
 
   @Test func packedResults() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let plain = folder.write(Sample.csv, to: "a.csv")
     #expect(ProcessRunner.run("gzip", ["-k", plain], timeout: 60).ending == .exited(0))
     _ = folder.write(try Sample.environment(), to: "a.env.json")
@@ -147,6 +147,10 @@ struct CSVReaderTests {
     for value in ["0", "-0", "12.5", "1e-30", "1e30"] { #expect(changed(12, value) == nil) }
     #expect(
       changed(12, "-12.5") == "a.csv, line 2: value is '-12.5', and wait_p50_ns is a time, which is never negative")
+    // More digits than any number has, and one more than 64 bits hold.
+    for workers in ["two", String(repeating: "9", count: 5_000), "\(UInt64(1) << 63)"] {
+      #expect(changed(9, workers) == "a.csv, line 2: workers is '\(workers)', not a count")
+    }
     for (column, value) in [(9, "-1"), (13, ""), (7, "novalue"), (12, "1,5")] {
       #expect(changed(column, value)?.hasPrefix("a.csv, line 2: ") == true)
     }

@@ -130,6 +130,21 @@ struct ComparisonTests {
     #expect(uncounted.missing.last == "overhead/local-add on stealing@2 (ops=10): no block of it counts in a.csv")
   }
 
+  /// Where a number of a pair is not positive there is no ratio, not one of the other blocks.
+  @Test func pairsOfBlocks() {
+    let cases: [(what: Comment, numerators: [Int: Double], denominators: [Int: Double], quotients: [Int: Double])] = [
+      ("only blocks that both have", [1: 2, 2: 8, 3: 1], [1: 1, 2: 2, 4: 1], [1: 2, 2: 4]),
+      ("a zero takes the ratio of all blocks", [1: 2, 2: 0], [1: 1, 2: 2], [:]),
+      ("a zero below takes the ratio of all blocks", [1: 2, 2: 1], [1: 1, 2: 0], [:]),
+      ("a zero in a block that the other lacks counts for nothing", [1: 2, 2: 0], [1: 1, 3: -1], [1: 2]),
+      ("without a common block there is no ratio", [1: 2], [2: 1], [:]),
+    ]
+    for one in cases {
+      let quotients = Pairing.logarithms(of: one.numerators, over: one.denominators).mapValues { exp($0).rounded() }
+      #expect(quotients == one.quotients, one.what)
+    }
+  }
+
   /// One scenario may have all parameters of another.
   @Test func aFailureIsOfItsOwnScenario() throws {
     func rows(_ parameters: Parameters) -> [Row] {

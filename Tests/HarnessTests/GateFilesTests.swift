@@ -8,6 +8,7 @@ import Testing
 
 /// The gate's committed files, and its logs.
 struct GateFilesTests {
+  let folder = TemporaryFolder()
   static let provenance = Provenance(
     date: "2026-01-02T03:04:05Z", cpu: "a CPU", cpus: 2, kernel: "6", commit: "abc", command: "opbench gate")
 
@@ -30,7 +31,6 @@ struct GateFilesTests {
   }
 
   @Test func thresholdsAreReadBackAndReplaced() throws {
-    let folder = try TemporaryFolder()
     var file = GateThresholds()
     file.add([entry(Array(repeating: 0, count: 30))], from: Self.provenance)
     file.add([entry(Array(repeating: 0.1, count: 30))], from: Self.provenance)
@@ -118,7 +118,6 @@ struct GateFilesTests {
   }
 
   @Test func wrongThresholdsGetOneLine() throws {
-    let folder = try TemporaryFolder()
     expect(.noInput, ["no.json", "no such file"]) { _ = try GateThresholds.read("\(folder.path)/no.json") }
     let other = folder.write("{}", to: "other.json")
     expect(.badInput, ["other.json", "--calibrate 30"]) { _ = try GateThresholds.read(other) }
@@ -169,7 +168,6 @@ struct GateFilesTests {
     // A record from before these counts says nothing of them.
     #expect(entry.judgements(more).map(\.metric) == [.allocationsPerOp, .bytesPerOp, .threadsCreated])
 
-    let folder = try TemporaryFolder()
     var record = AllocationRecord()
     record.add([entry], build: "release", from: Self.provenance)
     record.add([entry], build: "debug", from: Self.provenance)
@@ -195,7 +193,6 @@ struct GateFilesTests {
   }
 
   @Test func selfTestLogsGoOn() throws {
-    let folder = try TemporaryFolder()
     let report = GateReport(
       base: "a", head: "b", provenance: Self.provenance, seconds: 1.26, stealShare: 0, findings: [], notes: [])
     let lines = try SelfTestCase.allCases.map { try SelfTestRun($0, report).line() }

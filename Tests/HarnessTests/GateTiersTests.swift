@@ -6,8 +6,9 @@ import Testing
 @testable import HarnessWords
 
 struct GateTiersTests {
+  let gate = FakeGate()
+
   @Test func equalsPassAfterSixBlocks() throws {
-    let gate = FakeGate()
     let findings = try gate.run().findings
     #expect(GateVerdict.combined(findings.map(\.verdict)) == .pass)
     let time = try #require(findings.first { $0.metric == "ns_per_op" })
@@ -32,7 +33,6 @@ struct GateTiersTests {
   }
 
   @Test func slowBodiesGetTheirTime() throws {
-    let gate = FakeGate()
     _ = try gate.run()
     #expect(gate.timeouts.first == 120 && gate.timeouts.dropFirst().allSatisfy { $0 == 20 })
     gate.timeouts = []
@@ -42,7 +42,6 @@ struct GateTiersTests {
   }
 
   @Test func aNumberThatStaysAwayEndsTheGate() throws {
-    let gate = FakeGate()
     gate.resources.tiers = [.wallClock]
     // No logarithm of nothing: the head gives a ratio in three blocks only.
     gate.time = { arm, index in arm.name == "head" ? (index > 9 ? 0 : 200) : 100 }
@@ -56,7 +55,6 @@ struct GateTiersTests {
   }
 
   @Test func aSlowerHeadIsFound() throws {
-    let gate = FakeGate()
     gate.time = { arm, _ in arm.name == "head" ? 121 : 100 }
     let time = try #require(try gate.run().findings.first { $0.metric == "ns_per_op" })
     #expect(time.verdict == .regression && time.blocks == 6)
@@ -68,11 +66,10 @@ struct GateTiersTests {
 
   /// A measure that is narrow ends, and the time goes to the others.
   @Test func timeGoesWhereTheIntervalIsWide() throws {
-    let gate = FakeGate()
     gate.resources.tiers = [.wallClock]
     let other = GatedCell(
       CellKey(Scenario(BenchmarkName("a", "b"), [:]), FakeGate.cell.arm), [GatedMetric(.nsPerOp, .wallClock)])
-    gate.time = { [unowned gate] _, index in
+    gate.time = { [unowned gate = gate] _, index in
       gate.asked?.benchmark == "b" ? 100 + 60 * SeededGenerator.uniform(UInt64(index), 5) : 100
     }
     let findings = try gate.run([FakeGate.gated, other]).findings
@@ -82,7 +79,6 @@ struct GateTiersTests {
   }
 
   @Test func timeEndsTheGateAndSixBlocksAlwaysRun() throws {
-    let gate = FakeGate()
     gate.resources.tiers = [.wallClock]
     gate.time = { arm, index in arm.name == "head" ? 50 + 100 * SeededGenerator.uniform(UInt64(index), 5) : 100 }
     gate.seconds = 1
@@ -97,13 +93,11 @@ struct GateTiersTests {
   }
 
   @Test func aFasterHeadIsAnImprovement() throws {
-    let gate = FakeGate()
     gate.time = { arm, _ in arm.name == "head" ? 80 : 100 }
     #expect(try gate.verdict(of: .nsPerOp) == .improvement)
   }
 
   @Test func switchesAreComparedByTheirDifference() throws {
-    let gate = FakeGate()
     // Ten times as many of next to none is nothing.
     gate.switches = { $0.name == "head" ? 0.01 : 0.001 }
     #expect(try gate.verdict(of: .voluntarySwitchesPerOp) == .pass)
@@ -112,13 +106,11 @@ struct GateTiersTests {
   }
 
   @Test func noiseIsInconclusive() throws {
-    let gate = FakeGate()
     gate.time = { _, index in 100 + 400 * SeededGenerator.uniform(UInt64(index), 5) }
     #expect(try gate.verdict(of: .nsPerOp) == .inconclusive)
   }
 
   @Test func disturbedBlocksAreRunAgainButNotForEver() throws {
-    let gate = FakeGate()
     gate.resources.tiers = [.wallClock]
     gate.stolen = [0.02]
     let once = try #require(try gate.run().findings.first)
@@ -135,7 +127,6 @@ struct GateTiersTests {
   }
 
   @Test func anAllocationMoreFailsAndOneLessIsWelcome() throws {
-    let gate = FakeGate()
     gate.allocations = { $0.name == "head" ? 2 : 1 }
     #expect(try gate.verdict(of: .allocationsPerOp) == .regression)
     #expect(try gate.verdict(of: .bytesPerOp) == .regression)
@@ -183,7 +174,6 @@ struct GateTiersTests {
   }
 
   @Test func leaksAndLateStartsFail() throws {
-    let gate = FakeGate()
     gate.retained = 15
     #expect(try gate.verdict(of: .retainedBytesPerOp) == .pass)
     gate.retained = 32
@@ -198,7 +188,6 @@ struct GateTiersTests {
   }
 
   @Test func tierZeroNeedsNoBase() throws {
-    let gate = FakeGate()
     gate.resources.tiers = [.deterministic]
     let findings = try gate.run(hasBase: false).findings
     #expect(findings.count == 7 && findings.allSatisfy { $0.tier == 0 && $0.verdict == .pass })
@@ -213,7 +202,6 @@ struct GateTiersTests {
   }
 
   @Test func aHeadThatFailsIsARegressionAndABaseThatFailsNothing() throws {
-    let gate = FakeGate()
     let crash = ProcessOutcome(ending: .signalled(11), lines: [], lastWords: "trap", nanoseconds: 0)
     gate.failure = { arm, request in
       if case .time(7, _, _, _, _, _) = request.mode { arm.name == "head" ? crash : nil } else { nil }
@@ -236,7 +224,6 @@ struct GateTiersTests {
   }
 
   @Test func aBenchmarkThatTheBaseDoesNotHaveIsANote() throws {
-    let gate = FakeGate()
     let new = GatedCell(
       CellKey(Scenario(BenchmarkName("a", "new"), [:]), FakeGate.cell.arm), [GatedMetric(.nsPerOp, .wallClock)])
     gate.failure = { arm, request in
@@ -255,7 +242,6 @@ struct GateTiersTests {
 
   /// What the base cannot be compared in is still run once.
   @Test func aNewBenchmarkThatFailsIsARegression() throws {
-    let gate = FakeGate()
     gate.resources.tiers = [.wallClock]
     let new = GatedCell(
       CellKey(Scenario(BenchmarkName("a", "new"), [:]), FakeGate.cell.arm), [GatedMetric(.nsPerOp, .wallClock)])
@@ -273,7 +259,6 @@ struct GateTiersTests {
 
   /// A cell that fails in base and head fails on a quiet machine, too.
   @Test func whatFailsInBothIsNoUnsteadyMachine() throws {
-    let gate = FakeGate()
     gate.resources.tiers = [.wallClock]
     let broken = GatedCell(
       CellKey(Scenario(BenchmarkName("a", "b"), [:]), FakeGate.cell.arm), [GatedMetric(.nsPerOp, .wallClock)])
@@ -295,7 +280,6 @@ struct GateTiersTests {
   }
 
   @Test func instructionsOfTwoRunsWithoutWhatStartingCosts() throws {
-    let gate = FakeGate()
     gate.resources.tiers = [.steady]
     var perOperation: [String: Double] = ["old": 500, "new": 500]
     let counted = GatedCell(FakeGate.cell, [GatedMetric(.cpuNsPerOp, .wallClock)], countsInstructions: true)
@@ -338,7 +322,6 @@ struct GateTiersTests {
 
   @Test(arguments: [1.0, 20, 1_700])
   func instructionsOfAShortBodyAreNotThoseOfStarting(perOperation: Double) throws {
-    let gate = FakeGate()
     gate.resources.tiers = [.steady]
     let counted = GatedCell(FakeGate.cell, [GatedMetric(.cpuNsPerOp, .wallClock)], countsInstructions: true)
     var more = 1.0
@@ -368,7 +351,6 @@ struct GateTiersTests {
   /// A gate that is interrupted begins no process, and does not look for one for ever.
   @Test(arguments: [0, 1, 2, 9])
   func anInterruptEndsTheBlocksAtOnce(processes: Int) throws {
-    let gate = FakeGate()
     gate.interruptedAfter = processes
     var runner = gate.runner()
     var asked = 0
@@ -385,7 +367,6 @@ struct GateTiersTests {
 
   /// Slower by less than the threshold passes, and is said.
   @Test func whatIsSurelySlowerWithinTheThresholdIsSaid() throws {
-    let gate = FakeGate()
     gate.time = { arm, index in
       (arm.name == "head" ? 107.9 : 100) * (1 + 0.01 * (SeededGenerator.uniform(UInt64(index), 3) - 0.5))
     }
@@ -404,7 +385,6 @@ struct GateTiersTests {
   }
 
   @Test func calibrationFindsHowFarEqualsStray() throws {
-    let gate = FakeGate()
     gate.time = { _, index in 100 + 4 * SeededGenerator.uniform(UInt64(index), 3) }
     var runner = gate.runner()
     let entries = try GateCalibration.entries([FakeGate.gated], medians: 30, runner: &runner)

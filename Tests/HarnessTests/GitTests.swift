@@ -6,9 +6,7 @@ import Testing
 
 /// What is known of a checkout when git says so, says no, or says nothing.
 struct GitTests {
-  let folder: TemporaryFolder
-
-  init() throws { folder = try TemporaryFolder() }
+  let folder = TemporaryFolder()
 
   private func git(_ script: String, seconds: Double = 20) -> Git {
     Git(folder.path, program: folder.writeProgram("#!/bin/sh\n\(script)\n", to: "git"), seconds: seconds)

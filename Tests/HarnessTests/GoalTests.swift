@@ -188,7 +188,7 @@ struct GoalTests {
         return FakeEffects.outcome(.interrupted, [])
       }
       let interrupted = first.run(plan)
-      let folder = try TemporaryFolder()
+      let folder = TemporaryFolder()
       _ = folder.write(CSV.line(CSV.header) + first.rows.map(CSV.line).joined(), to: "a.csv")
       var record = try Sample.environment(plan, interrupted, runID: "run")
       let seconds = Double(first.requests.count) * 0.002

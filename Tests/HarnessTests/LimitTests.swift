@@ -120,7 +120,7 @@ struct LimitTests {
     let limits = try Limit.read(path: Checkout.path("results/targets.json"))
     #expect(limits.count > 80 && Set(limits.map(\.label)).count == limits.count)
     #expect(Set(limits.map(\.subject)).isSubset(of: ["stealing", "threadpool", "dispatch"]))
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let both = Self.entry(", \"over\": {}, \"slope\": {\"from\": \"\", \"each\": \"\"}", most: 1)
     for (text, words) in [("[]", "has no limit"), ("{}", "is not a list of limits"), ("[\(both)]", "cannot be both")] {
       #expect {

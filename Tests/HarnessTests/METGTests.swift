@@ -27,25 +27,29 @@ struct METGTests {
     #expect(try METG.find(0.5, points.shuffled()) == METG.find(0.5, points))
   }
 
-  @Test func interpolationIsLinearInTheLogarithm() throws {
-    let points = [
-      METG.Point(granularity: 10_000, efficiency: 0.9), METG.Point(granularity: 100, efficiency: 0.1),
+  /// A curve that never reaches a level is told from one that never loses the level.
+  @Test func whereACurveCrossesALevel() throws {
+    let cases: [(level: Double, points: [(Double, Double)], outcome: METG.Outcome?, text: String)] = [
+      // Between two points a curve is linear in the logarithm, and a point on the level reaches the level.
+      (0.5, [(10_000, 0.9), (100, 0.1)], .crosses(at: 1_000, times: 1), "1.00 µs"),
+      (0.5, [(800, 0.5), (400, 0.2)], .crosses(at: 800, times: 1), "800 ns"),
+      (0.5, [(64e3, 0.9), (32e3, 0.4), (16e3, 0.6), (8e3, 0.3)], .crosses(at: 36_758.35, times: 3), "36.8 µs"),
+      (0.5, [(64_000, 0.431), (32_000, 0.2)], .neverReached(best: 0.431), "never: 43.1 % at best"),
+      (0.95, [(9, 0.7)], .neverReached(best: 0.7), "never: 70.0 % at best"),
+      (0.5, [(2_400, 0.99), (1_200, 0.8)], .neverLost(smallest: 1_200), "below 1.20 µs"),
+      (0.5, [(2_400, 0.3), (1_200, 0.8)], .neverLost(smallest: 1_200), "below 1.20 µs"),
+      (0.5, [(2_400, 1.6), (1_200, 0.4)], nil, "-"),
     ]
-    guard case .crosses(let half, 1) = try METG.find(0.5, points) else { throw CheckFailed("no crossing") }
-    #expect(abs(half - 1_000) < 1e-6)
-  }
-
-  @Test func aPointOnTheLevelReachesIt() throws {
-    let points = [METG.Point(granularity: 800, efficiency: 0.5), METG.Point(granularity: 400, efficiency: 0.2)]
-    guard case .crosses(let half, 1) = try METG.find(0.5, points) else { throw CheckFailed("no crossing") }
-    #expect(abs(half - 800) < 1e-6)
-  }
-
-  @Test func curvesThatDoNotCross() throws {
-    #expect(try METG.find(0.95, [METG.Point(granularity: 9, efficiency: 0.7)]) == .neverReached(best: 0.7))
+    for one in cases {
+      let outcome = try? METG.find(one.level, one.points.map { METG.Point(granularity: $0.0, efficiency: $0.1) })
+      #expect(METG.text(outcome) == one.text)
+      if case (.crosses(let at, let times)?, .crosses(let wanted, let count)?) = (outcome, one.outcome) {
+        #expect(abs(at - wanted) < 0.01 && times == count)
+      } else {
+        #expect(outcome == one.outcome)
+      }
+    }
     #expect(try METG.find(0.5, []) == .neverReached(best: 0))
-    let above = [METG.Point(granularity: 9, efficiency: 1), METG.Point(granularity: 5, efficiency: 0.6)]
-    #expect(try METG.find(0.5, above) == .neverLost(smallest: 5))
   }
 
   @Test func ofSeveralCrossingsTheLargestFall() throws {

@@ -11,15 +11,16 @@ import Testing
 
 /// What `merge` makes of shards, what it refuses, and what it says is missing.
 struct MergeTests {
+  let shards = Shards()
+
   /// A folder with shards that `FakeEffects` has measured.
   final class Shards {
-    let folder: TemporaryFolder
+    let folder = TemporaryFolder()
     let whole: Plan
     let count: Int
     private(set) var worlds: [Int: RunResult] = [:]
 
-    init(blocks: Int = 7, count: Int = 3, seed: UInt64 = 1) throws {
-      folder = try TemporaryFolder()
+    init(blocks: Int = 7, count: Int = 3, seed: UInt64 = 1) {
       whole = ShardTests.plan(blocks: blocks, seed: seed)
       self.count = count
     }
@@ -79,7 +80,6 @@ struct MergeTests {
   }
 
   @Test func whatIsWholeIsMergedWithoutLoss() throws {
-    let shards = try Shards()
     let found = try campaign(try shards.all().reversed())
     #expect(found.missing.isEmpty && found.processes == 7 * 6 + 4)
     let merged = MergedResult(found, isWhole: true)
@@ -110,7 +110,6 @@ struct MergeTests {
 
   /// With the plan that the first shard has fixed, a file that does not belong to it is a missing shard.
   @Test func whatDoesNotBelongToTheFixedPlanIsMissing() throws {
-    let shards = try Shards()
     let paths = try shards.all()
     let plan = "\(shards.folder.path)/plan.json"
     func facts(_ number: Int, _ whole: Plan) throws -> CampaignPlan {
@@ -158,7 +157,7 @@ struct MergeTests {
 
   /// The numbers of merged shards are those of one run of the plan, whichever machine has measured a block.
   @Test func aComparisonOfMergedShardsPairsWithinMachines() throws {
-    let shards = try Shards(blocks: 12, count: 4)
+    let shards = Shards(blocks: 12, count: 4)
     // Machine n2 is ten times as slow; ours takes a quarter of the reference's time on both.
     let paths = try (1...4).map { number in
       try shards.write(number, host: number % 2 == 0 ? "n2" : "n1") { rows in
@@ -222,7 +221,6 @@ struct MergeTests {
   }
 
   @Test func whatIsMissingIsNamedWithItsCommand() throws {
-    let shards = try Shards()
     let first = try shards.write(1)
     let plan = try shards.whole.cut(Shard(number: 2, of: 3)!)
     let lost = plan.blockNumbers[0]
@@ -250,7 +248,6 @@ struct MergeTests {
 
   /// A missing count of allocations is missing, unless the machine cannot count.
   @Test func countsAreJudgedByThePlanToo() throws {
-    let shards = try Shards()
     let paths = try (1...3).map { try shards.write($0) { rows in rows.filter { $0.block > 0 } } }
     let found = try campaign(paths)
     #expect(found.missing.reduce(0) { $0 + $1.missing.count } == 4)
@@ -265,7 +262,6 @@ struct MergeTests {
   }
 
   @Test func aCellThatFailedIsNotMissing() throws {
-    let shards = try Shards()
     let failed = CellKey(shards.whole.scenarios[0].scenario, Sample.ours)
     let outcome = """
       "failures" : [{"benchmark": "overhead/external-add", "params": "ops=10", "backend": "stealing", "workers": 2, "reason": "it crashed"}]
@@ -282,7 +278,6 @@ struct MergeTests {
   }
 
   @Test func whatDoesNotBelongTogetherIsNamed() throws {
-    let shards = try Shards()
     let first = try shards.write(1)
     expect(
       complaint([first, try shards.write(2, name: "cut.csv", cut: 4)]), .badInput, "cut.csv", "shard 2/4", "1/3")
@@ -317,7 +312,6 @@ struct MergeTests {
   }
 
   @Test func doubledCellsAreNamed() throws {
-    let shards = try Shards()
     let first = try shards.write(1)
     let again = try shards.write(1, host: "n2", name: "again.csv")
     expect(complaint([first, again]), .badInput, "again.csv", "both have", "overhead/")
@@ -339,7 +333,6 @@ struct MergeTests {
   }
 
   @Test func filesThatAreNoWholeShards() throws {
-    let shards = try Shards()
     let path = try shards.write(1)
     let text = try #require(shards.folder.read("shard-1-of-3.csv"))
     // Cut in a row, between two rows, and without its environment.
@@ -385,7 +378,6 @@ struct MergeTests {
     for word in ["a.csv", "n2 is behind that of n1 by 1m 0s"] { #expect(between[0].contains(word), "\(between)") }
     let within = MachineSitting.clockComplaints([sitting("n1", "10:00:00", "09:00:00")], of: "a.csv")
     #expect(within.count == 1 && within[0].contains("n1 went back"))
-    let shards = try Shards()
     let found = try campaign(try shards.all())
     #expect(found.clockComplaints().isEmpty)
     let ahead = found.clockComplaints(now: "2020-01-01T00:00:00Z")

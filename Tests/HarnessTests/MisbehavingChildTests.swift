@@ -10,6 +10,8 @@ import Testing
 /// Whatever a child does, its parent gets an outcome, keeps little of the output, and does not wait for what the child
 /// leaves behind.
 @Suite struct MisbehavingChildTests {
+  let folder = TemporaryFolder()
+
   /// Runs a script, with the kernel telling its end or by looking.
   private func shell(_ script: String, timeout: Double = 60, watched: Bool) -> ProcessOutcome {
     ProcessRunner.capture("sh", ["-c", script], timeout: timeout, watched: watched).outcome
@@ -82,7 +84,6 @@ import Testing
   /// The daemon goes on, and so does the parent.
   @Test(arguments: [true, false])
   func aDaemonKeepsThePipe(watched: Bool) throws {
-    let folder = try TemporaryFolder()
     let outcome = shell(leaving(folder, start: "setsid"), watched: watched)
     let daemon = try left(folder)
     #expect(outcome.ending == .exited(0) && outcome.lines == ["said"] && outcome.isOutputHeld)
@@ -92,7 +93,6 @@ import Testing
 
   /// What is still in the child's group ends with the child.
   @Test func aChildOfTheChildKeepsThePipe() throws {
-    let folder = try TemporaryFolder()
     let outcome = shell(leaving(folder, start: ""), watched: true)
     #expect(outcome.ending == .exited(0) && outcome.lines == ["said"] && outcome.isOutputHeld)
     let other = try left(folder)
@@ -101,7 +101,6 @@ import Testing
 
   /// The daemon prints for ever, and is read for a short time only.
   @Test func aDaemonThatFloods() throws {
-    let folder = try TemporaryFolder()
     let script = leaving(folder, start: "setsid").replacing("exec sleep 1000", with: "exec yes")
     let outcome = shell(script, watched: true)
     let daemon = try left(folder)
@@ -128,7 +127,6 @@ import Testing
   }
 
   @Test func cannotBeExecuted() throws {
-    let folder = try TemporaryFolder()
     let file = folder.write("\u{7F}text", to: "text")
     #expect(ProcessRunner.run(file, [], timeout: 5).ending == .notStarted(EACCES))
     chmod(file, 0o755)
@@ -153,6 +151,8 @@ import Testing
 
 /// What this process times while it stands still is nobody's.
 struct StandStillTests {
+  let effects = FakeEffects()
+
   @Test func aLateLookIsAGap() {
     var watch = StandStill(since: 1_000_000_000)
     #expect(watch.look(1_100_000_000) == 0 && watch.look(1_400_000_000) == 0 && watch.nanoseconds == 0)
@@ -203,7 +203,6 @@ struct StandStillTests {
   }
 
   @Test func theBlockIsMadeAgain() {
-    let effects = FakeEffects()
     // The second process of the first block stands still.
     effects.answer = { effects.timed.count == 2 ? Self.still($0) : FakeEffects.success($0) }
     let result = effects.run(Sample.plan())
@@ -216,7 +215,6 @@ struct StandStillTests {
   /// A failure while the run stands still says nothing of the cell.
   @Test(arguments: [FakeEffects.outcome(.timedOut, []), FakeEffects.outcome(.exited(0), [.failure("late")])])
   func aFailureMeanwhileIsNone(outcome: ProcessOutcome) {
-    let effects = FakeEffects()
     effects.answer = { request in
       guard effects.timed.count == 2 else { return FakeEffects.success(request) }
       return ProcessOutcome(
@@ -227,7 +225,6 @@ struct StandStillTests {
   }
 
   @Test func aRunThatStandsStillAllTheTimeEnds() {
-    let effects = FakeEffects()
     effects.answer = { request in
       if case .time = request.mode { Self.still(request) } else { FakeEffects.success(request) }
     }
@@ -236,7 +233,6 @@ struct StandStillTests {
   }
 
   @Test func aCalibrationIsMadeAgain() {
-    let effects = FakeEffects()
     effects.answer = { request in
       guard effects.requests.count == 1 else { return FakeEffects.success(request) }
       return ProcessOutcome(
@@ -261,7 +257,6 @@ struct StandStillTests {
 
   /// The time of a run with a goal is that in which it ran.
   @Test func theGoalDoesNotPayForIt() {
-    let effects = FakeEffects()
     var stood = false
     effects.answer = { request in
       guard case .time = request.mode else { return FakeEffects.success(request) }

@@ -9,6 +9,8 @@ import Testing
 
 /// An output never replaces what is no regular file. All in folders of the tests' own.
 struct OutputPlaceTests {
+  let folder = TemporaryFolder()
+
   private func kind(_ path: String) -> mode_t? {
     var status = stat()
     return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
@@ -23,7 +25,6 @@ struct OutputPlaceTests {
   }
 
   @Test func linksAreFollowed() throws {
-    let folder = try TemporaryFolder()
     _ = folder.write("earlier", to: "target.csv")
     for (link, target) in [
       ("a.csv", "b.csv"), ("b.csv", "\(folder.path)/target.csv"), ("t.json", "trace.json"), ("r.md", "report.md"),
@@ -45,7 +46,6 @@ struct OutputPlaceTests {
   }
 
   @Test func whatIsNoRegularFileIsRefusedByResultsAndTraces() throws {
-    let folder = try TemporaryFolder()
     let refused: (any Error) -> Bool = {
       ($0 as? Complaint)?.code == .cannotCreate && "\($0)".contains("no regular file")
     }
@@ -61,7 +61,6 @@ struct OutputPlaceTests {
   }
 
   @Test func reportsAreWrittenToWhatIsNoRegularFile() throws {
-    let folder = try TemporaryFolder()
     let fifo = special(folder, "r.md")[0]
     #expect { try ResultFiles.replace(fifo, with: "lost") } throws: { "\($0)".contains("nobody reads it") }
     let reader = open(fifo, O_RDONLY | O_NONBLOCK)
@@ -85,7 +84,6 @@ struct OutputPlaceTests {
   }
 
   @Test func linksInACircleAndFolders() throws {
-    let folder = try TemporaryFolder()
     #expect(symlink("b.csv", "\(folder.path)/a.csv") == 0 && symlink("a.csv", "\(folder.path)/b.csv") == 0)
     #expect(mkdir("\(folder.path)/c.csv", 0o700) == 0)
     for name in ["a.csv", "c.csv"] {

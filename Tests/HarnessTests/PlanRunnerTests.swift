@@ -6,8 +6,9 @@ import Testing
 @testable import HarnessWords
 
 struct PlanRunnerTests {
+  let effects = FakeEffects()
+
   @Test func eachSubjectFillsTheTimeOfAValue() {
-    let effects = FakeEffects()
     let result = effects.run(Sample.plan())
     #expect(
       result.repeats == [CellKey(Sample.scenario, Sample.ours): 10, CellKey(Sample.scenario, Sample.reference): 3])
@@ -23,7 +24,6 @@ struct PlanRunnerTests {
   }
 
   @Test func samplesAreSharedOutAmongTheValues() {
-    let effects = FakeEffects()
     #expect(effects.run(Sample.plan(repeats: .samples(10, seconds: 1))).repeats.isEmpty)
     #expect(effects.requests.count == 4)
     // However long they take.
@@ -34,7 +34,6 @@ struct PlanRunnerTests {
   }
 
   @Test func fewSamplesAreFewValues() {
-    let effects = FakeEffects()
     _ = effects.run(Sample.plan(repeats: .samples(2, seconds: 1)))
     #expect(
       effects.timed.allSatisfy {
@@ -43,7 +42,6 @@ struct PlanRunnerTests {
   }
 
   @Test func thePaceOfAnOpenLoopIsTheSlowestSubjectsForAll() {
-    let effects = FakeEffects()
     let result = effects.run(Sample.plan(repeats: .paced(samples: 10, seconds: 1)))
     // The slowest completes 3 operations while it is calibrated.
     #expect(Array(result.repeats.values) == [3, 3])
@@ -70,7 +68,6 @@ struct PlanRunnerTests {
   }
 
   @Test func countingIsAPassOfItsOwn() {
-    let effects = FakeEffects()
     let result = effects.run(Sample.plan(counts: true), counting: ["LD_PRELOAD": "x"])
     let counted = zip(effects.requests, effects.environments).filter {
       if case .count = $0.0.mode { true } else { false }
@@ -84,7 +81,6 @@ struct PlanRunnerTests {
   }
 
   @Test func withoutAnAllocatorThatCountsThereIsNoSuchPass() {
-    let effects = FakeEffects()
     _ = effects.run(Sample.plan(counts: true))
     #expect(effects.requests.allSatisfy { if case .count = $0.mode { false } else { true } })
   }
@@ -96,7 +92,6 @@ struct PlanRunnerTests {
     FakeEffects.outcome(.exited(0), [.failure("an operation ran twice")]), FakeEffects.outcome(.notStarted(2), []),
   ])
   func aFailedProcessCostsItsOwnCell(outcome: ProcessOutcome) {
-    let effects = FakeEffects()
     effects.answer = { request in
       if case .time = request.mode, request.subject == "stealing" { return outcome }
       return FakeEffects.success(request)
@@ -134,7 +129,6 @@ struct PlanRunnerTests {
     ("sleep 1000 & sleep 1000", "did not finish in time"), ("echo end; exit 1", "exit code 1"), (":", "exit code 0"),
   ])
   func aSubjectThatCrashesOrHangsCostsItsCell(script: String, words: String) {
-    let effects = FakeEffects()
     effects.answer = { request in
       guard request.subject == "stealing" else { return FakeEffects.success(request) }
       return ProcessRunner.run("sh", ["-c", script], timeout: 0.3)
@@ -147,7 +141,6 @@ struct PlanRunnerTests {
   }
 
   @Test func anInterruptKeepsWhatWasFinished() {
-    let effects = FakeEffects()
     effects.answer = { request in
       if effects.timed.count == 3 {
         effects.isInterrupted = true
@@ -161,7 +154,6 @@ struct PlanRunnerTests {
   }
 
   @Test func thePaddingOfTheEnvironmentVaries() {
-    let effects = FakeEffects()
     _ = effects.run(Sample.plan())
     #expect(Set(effects.environments.map { $0["OPBENCH_PADDING"]?.count ?? -1 }).count > 2)
   }

@@ -51,8 +51,9 @@ extension ResultFiles {
 }
 
 struct ResultFilesTests {
+  let folder = TemporaryFolder()
+
   @Test func nothingIsInPlaceBeforeItIsComplete() throws {
-    let folder = try TemporaryFolder()
     _ = folder.write("earlier", to: "a.csv")
     let files = try ResultFiles.begun(csv: "\(folder.path)/a.csv", mayReplace: true)
     try files.append("row\r\n")
@@ -64,7 +65,6 @@ struct ResultFilesTests {
   }
 
   @Test func discardingLeavesEarlierResults() throws {
-    let folder = try TemporaryFolder()
     _ = folder.write("earlier", to: "a.csv")
     for isBegun in [false, true] {
       let files = try ResultFiles(csv: "\(folder.path)/a.csv", mayReplace: true)
@@ -75,7 +75,6 @@ struct ResultFilesTests {
   }
 
   @Test func rowsAreAddedOneGroupBehindTheOther() throws {
-    let folder = try TemporaryFolder()
     let files = try ResultFiles(csv: "\(folder.path)/a.csv")
     try files.begin(environment: "{}", keeping: CSV.line(Sample.result[0]))
     for text in [CSV.line(Sample.result[1]), "", Sample.result[2...].map(CSV.line).joined()] { try files.append(text) }
@@ -84,7 +83,6 @@ struct ResultFilesTests {
 
   /// Opening the files changes nothing yet: a run that is killed before it begins has lost nothing.
   @Test func whatWasLeftStaysUntilTheRunBegins() throws {
-    let folder = try TemporaryFolder()
     _ = folder.write("left", to: "a.csv.partial")
     let files = try ResultFiles(csv: "\(folder.path)/a.csv")
     #expect(folder.contents == ["a.csv.partial"] && folder.read("a.csv.partial") == "left")
@@ -94,7 +92,6 @@ struct ResultFilesTests {
   }
 
   @Test func aFinishedResultIsReplacedOnlyWhenAsked() throws {
-    let folder = try TemporaryFolder()
     let path = folder.write("earlier", to: "a.csv")
     #expect {
       try ResultFiles(csv: path, advice: "--again does")
@@ -109,7 +106,6 @@ struct ResultFilesTests {
   }
 
   @Test func oneAtATime() throws {
-    let folder = try TemporaryFolder()
     let path = "\(folder.path)/a.csv"
     let isRefused: (any Error) -> Bool = {
       ($0 as? Complaint)?.code == .cannotCreate && "\($0)".contains("another run is writing \(folder.path)/")

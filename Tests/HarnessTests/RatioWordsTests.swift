@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import LaboratorySupport
 import Testing
@@ -9,27 +8,33 @@ import Testing
 
 /// How a ratio of times reads, and which ratios may stand beside one another.
 struct RatioWordsTests {
-  private struct Case: Decodable {
-    let ratio: Double
-    let low: Double?
-    let high: Double?
-    let compared: String
-    let sentence: String
-  }
-
-  @Test func theWords() throws {
-    let data = try #require(
-      FileManager.default.contents(atPath: Checkout.path("Tests/HarnessTests/Fixtures/ratio-words.json")))
-    let cases = try JSONDecoder().decode([Case].self, from: data)
-    #expect(cases.count >= 9)
-    for one in cases {
-      let interval = one.low.flatMap { low in one.high.map { low...$0 } }
-      let words = RatioWords(one.ratio, interval)
-      #expect(words.compared(with: "tbb") == one.compared)
-      #expect(words.sentence("stealing", against: "tbb") == one.sentence)
+  @Test func theWords() {
+    let cases: [(ratio: Double, interval: ClosedRange<Double>?, compared: String, sentence: String)] = [
+      (0.0258, nil, "38.8 times as fast as tbb", "stealing is 38.8 times as fast as tbb"),
+      (
+        0.025, 0.02...0.04, "40.0 times as fast as tbb [25.0, 50.0]",
+        "stealing is 40.0 times as fast as tbb [25.0, 50.0]"
+      ),
+      (0.00249, nil, "402 times as fast as tbb", "stealing is 402 times as fast as tbb"),
+      (
+        3.75, 3.5...4.01, "3.75 times as long as tbb [3.50, 4.01]",
+        "tbb is faster: stealing takes 3.75 times as long [3.50, 4.01]"
+      ),
+      (
+        0.92, 0.88...0.97, "x0.920 [0.880, 0.970] of tbb's time", "stealing takes x0.920 [0.880, 0.970] of tbb's time"
+      ),
+      (1.49, nil, "x1.49 of tbb's time", "stealing takes x1.49 of tbb's time"),
+      (1.5, nil, "1.50 times as long as tbb", "tbb is faster: stealing takes 1.50 times as long"),
+      (1 / 1.49, nil, "x0.671 of tbb's time", "stealing takes x0.671 of tbb's time"),
+      (1 / 1.5, nil, "1.50 times as fast as tbb", "stealing is 1.50 times as fast as tbb"),
+    ]
+    for (ratio, interval, compared, sentence) in cases {
+      let words = RatioWords(ratio, interval)
+      #expect(words.compared(with: "tbb") == compared)
+      #expect(words.sentence("stealing", against: "tbb") == sentence)
       // The page has the sentence from the document of facts.
-      let facts = RatioFacts(Estimate(median: one.ratio, interval: interval, count: 6))
-      #expect(facts.words.sentence("stealing", against: "tbb") == one.sentence)
+      let facts = RatioFacts(Estimate(median: ratio, interval: interval, count: 6))
+      #expect(facts.words.sentence("stealing", against: "tbb") == sentence)
       #expect(facts.marked == facts.text + (facts.isRough ? "~" : ""))
     }
   }
@@ -72,17 +77,17 @@ struct RatioWordsTests {
 
 struct CommonMeansTests {
   static let tbb = Arm(subject: "tbb", workers: 2)
+  static let rayon = Arm(subject: "rayon", workers: 2)
   static let go = Arm(subject: "go", workers: 2)
   static let dispatch = Arm(subject: "dispatch", workers: 2)
 
-  /// Six blocks in which each arm takes the reference's time, times the arm's factor.
-  static func line(_ benchmark: String, _ factors: [Arm: Double]) -> CommonMeans.Line {
-    let all = factors.merging([Sample.reference: 1]) { $1 }
-    return CommonMeans.Line(
-      benchmark: benchmark,
-      numbers: all.mapValues { factor in
-        Dictionary(uniqueKeysWithValues: (1...6).map { ($0, 100 * factor * Double($0)) })
-      })
+  /// Six blocks in which each arm takes the reference's time, times the arm's factor. One arm may have a block of 0.
+  static func line(_ benchmark: String, _ factors: [Arm: Double], zero: Arm? = nil) -> CommonMeans.Line {
+    var numbers = factors.merging([Sample.reference: 1]) { $1 }.mapValues { factor in
+      Dictionary(uniqueKeysWithValues: (1...6).map { ($0, 100 * factor * Double($0)) })
+    }
+    if let zero { numbers[zero]![3] = 0 }
+    return CommonMeans.Line(benchmark: benchmark, numbers: numbers)
   }
 
   /// `tbb` has the benchmark on which everybody is fast. Its own mean would be a hundredth of the reference's time,
@@ -109,6 +114,44 @@ struct CommonMeansTests {
     #expect(!text.contains("100 times"))
   }
 
+  /// Means stand together over the lines that all of ours have; what lacks some of these lines stands apart.
+  @Test func whatMayStandTogether() {
+    func expect(
+      _ what: Comment, ours: [Arm], _ lines: [CommonMeans.Line], together: [Arm: Double], apart: [Arm: Double] = [:],
+      leader: Arm, benchmarks: Int = 1
+    ) {
+      let means = CommonMeans(
+        lines, arms: ours + [Self.rayon, Self.tbb].filter { arm in lines.contains { $0.numbers[arm] != nil } },
+        ours: Set(ours.map(\.subject)), reference: "foundation", seed: 1)
+      func ratios(_ all: [CommonMeans.Mean]) -> [Arm: Double] {
+        Dictionary(uniqueKeysWithValues: all.map { ($0.arm, ($0.ratio * 1e9).rounded() / 1e9) })
+      }
+      #expect(ratios(means.together) == together && ratios(means.apart.compactMap(\.mean)) == apart, what)
+      #expect(means.leader == leader && means.together.allSatisfy { $0.benchmarks == benchmarks }, what)
+    }
+    let (ours, dispatch, tbb, rayon) = (Sample.ours, Self.dispatch, Self.tbb, Self.rayon)
+    expect(
+      "one of ours that lacks a line takes the line from the others of ours", ours: [ours, dispatch],
+      [Self.line("a", [ours: 0.2, dispatch: 0.4, tbb: 0.1]), Self.line("b", [ours: 0.5])],
+      together: [ours: 0.2, dispatch: 0.4, tbb: 0.1], leader: ours)
+    expect(
+      "whoever has more lines stands together over the lines of ours", ours: [ours],
+      [Self.line("a", [ours: 0.2, tbb: 0.1]), Self.line("b", [tbb: 0.9])], together: [ours: 0.2, tbb: 0.1], leader: ours
+    )
+    expect(
+      "ours without a line in common: the first of ours says over what", ours: [ours, dispatch],
+      [Self.line("a", [ours: 0.2, tbb: 0.1]), Self.line("b", [dispatch: 0.5])], together: [ours: 0.2, tbb: 0.1],
+      leader: ours)
+    expect(
+      "none is ours: what is measured in most places says over what", ours: [],
+      [Self.line("a", [rayon: 0.2, tbb: 0.1]), Self.line("b", [tbb: 0.4])], together: [tbb: 0.2], apart: [rayon: 2],
+      leader: tbb, benchmarks: 2)
+    expect(
+      "a number that is not positive takes the line", ours: [ours],
+      [Self.line("a", [ours: 0.2, tbb: 0.1]), Self.line("b", [ours: 0.3, tbb: 0.9], zero: ours)],
+      together: [ours: 0.2, tbb: 0.1], leader: ours)
+  }
+
   /// The interval of a single line is that of its own comparison, not of a bootstrap over its blocks.
   @Test func aMeanOfOneLineHasItsInterval() throws {
     let values = [1: 1.0, 2: 2, 3: 4, 4: 8, 5: 16, 6: 32]
@@ -127,7 +170,7 @@ struct CommonMeansTests {
     #expect(means.apart.map(\.arm) == [Self.tbb] && means.apart.allSatisfy { $0.mean == nil })
     #expect(means.text(reference: "foundation", width: 80).contains { $0.contains("no benchmark in common") })
     // A number that is not positive has no ratio.
-    let zero = CommonMeans.Line(benchmark: "a", numbers: [Sample.ours: [1: 0, 2: 1], Sample.reference: [1: 1, 2: 1]])
+    let zero = Self.line("a", [Sample.ours: 1], zero: Sample.ours)
     #expect(CommonMeans([zero], arms: [Sample.ours], reference: "foundation", seed: 1).together.isEmpty)
   }
 }

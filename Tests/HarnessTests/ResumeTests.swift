@@ -22,7 +22,7 @@ struct ResumeTests {
 
   /// Writes what a run that stopped there would have left, and reads it back.
   func earlier(_ effects: FakeEffects, _ result: RunResult, killed: Bool, torn: String = "") throws -> EarlierRun {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let suffix = killed ? ".partial" : ""
     let text = CSV.line(CSV.header) + effects.rows.map(CSV.line).joined() + torn
     _ = folder.write(text, to: "a.csv\(suffix)")
@@ -95,7 +95,7 @@ struct ResumeTests {
     let own = try Sample.environment(Self.plan(), result, runID: "run")
     let other = try Sample.environment(Self.plan(), result, runID: "other")
     func earlier(_ files: [String: String]) throws -> EarlierRun {
-      let folder = try TemporaryFolder()
+      let folder = TemporaryFolder()
       for (name, text) in files { _ = folder.write(text, to: name) }
       return try EarlierRun(csv: "\(folder.path)/a.csv", plan: Self.plan(), context: "g.json")
     }
@@ -130,7 +130,7 @@ struct ResumeTests {
         return FakeEffects.success(request)
       }
       let interrupted = first.run(Self.plan(), counting: ["LD_PRELOAD": "x"])
-      let folder = try TemporaryFolder()
+      let folder = TemporaryFolder()
       _ = folder.write(CSV.line(CSV.header) + first.rows.map(CSV.line).joined(), to: "a.csv")
       _ = folder.write(try Sample.environment(Self.plan(), interrupted, runID: "run"), to: "a.env.json")
       let here = try EarlierRun(csv: "\(folder.path)/a.csv", plan: Self.plan(), context: "g.json")
@@ -158,7 +158,7 @@ struct ResumeTests {
     var known = result
     known.rows = published
     for left in ["", CSV.line(CSV.header), CSV.line(CSV.header) + effects.rows.prefix(3).map(CSV.line).joined()] {
-      let folder = try TemporaryFolder()
+      let folder = TemporaryFolder()
       _ = folder.write(CSV.line(CSV.header) + published.map(CSV.line).joined(), to: "a.csv")
       _ = folder.write(try Sample.environment(plan, known, runID: "run"), to: "a.env.json")
       _ = folder.write(try Sample.environment(plan, result, runID: "run"), to: "a.env.json.partial")
@@ -176,7 +176,7 @@ struct ResumeTests {
 
   @Test func anotherShardIsRefused() throws {
     let plan = try Self.plan().cut(Shard(number: 1, of: 3)!)
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let effects = FakeEffects()
     let result = effects.run(plan)
     _ = folder.write(CSV.line(CSV.header) + effects.rows.map(CSV.line).joined(), to: "a.csv")
@@ -212,7 +212,7 @@ struct ResumeTests {
   }
 
   @Test func anotherPlanIsRefusedInOneLine() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let csv = "\(folder.path)/a.csv"
     func complaint(_ plan: Plan = Self.plan(), context: String = "g.json") -> Complaint? {
       do {

@@ -86,19 +86,35 @@ struct RunRecordTests {
         complaint("\"schema\" : 3", "\"schema\" : \(schema)").contains(
           "has schema \(schema), and this opbench reads schema 3"))
     }
-    func number(_ key: String) -> String {
-      let text = Self.whole[Self.whole.firstRange(of: "\"\(key)\" : ")!.lowerBound...]
-      return String(text.prefix { !$0.isNewline && $0 != "," })
+    /// `value` for `key`; what stood there goes to a key that is not known.
+    func instead(_ key: String, _ value: String) -> (String, String) {
+      ("\"\(key)\" :", "\"\(key)\" : \(value), \"before\" :")
     }
     for (old, new) in [
-      ("overhead/external-add", "external-add"), (number("count"), "\"count\" : 0"), ("12.5", "1e300"),
-      ("\"run_id\"", "\"id\""),
-      ("\"allocator\"", "\"heap\""), (number("cpus_online"), "\"cpus_online\" : -4"),
-      (number("cpus_allowed"), "\"cpus_allowed\" : -2"), (number("steal_share"), "\"steal_share\" : -1"),
-      (number("steal_share"), "\"steal_share\" : 1e308"),
-      (number("steal_share"), "\"steal_share\" : 0, \"swapped_pages\" : -1"),
+      ("overhead/external-add", "external-add"), ("12.5", "1e300"), ("\"run_id\"", "\"id\""),
+      ("\"allocator\"", "\"heap\""),
       ("\"reason\" : \"x\",\n        \"workers\" : 2", "\"reason\" : \"x\", \"workers\" : -1"),
-      ("\"backend\" : \"stealing\"", "\"backend\" : 5"),
+      // Numbers that no run can have had.
+      instead("count", "0"), instead("cpus_online", "-4"), instead("cpus_allowed", "-2"),
+      instead("cpus_allowed", "1e308"), instead("cpus_allowed", "true"), instead("rounds_per_microsecond", "-1"),
+      instead("steal_share", "-1"), instead("steal_share", "1e308"), instead("steal_share", "NaN"),
+      instead("steal_share", "0, \"swapped_pages\" : -1"), instead("block_count", "1.5"),
+      instead("seed", "-1"), instead("seed", "1e308"), instead("blocks", "1e308"), instead("blocks", "true"),
+      instead("target", "-1"), instead("blocks", "2, \"goal\" : 5"),
+      instead("blocks", #"2, "goal" : {"half_width" : "0.05", "seconds" : 285}"#),
+      instead("blocks", #"2, "goal" : {"half_width" : 0.05}"#),
+      instead("disturbed_blocks", #"[{"benchmark" : "f/b", "params" : "", "block" : Infinity}]"#),
+      // Values of another kind.
+      instead("backend", "5"), instead("params", "5"), instead("workers", "\"2\""), instead("failures", "null"),
+      instead("excluded_blocks", "{}"),
+      instead("excluded_blocks", #"[{"benchmark" : "f/b", "params" : 5, "block" : 1}]"#),
+      instead("outcome", "[]"), instead("effort", "null"), instead("machines", "{}"),
+      instead("machines", #"[{"host" : 1}]"#), instead("cpu_model", #""\ud800""#),
+      instead("seed", #"1, "shards" : [{}]"#),
+      instead("subjects", "{}"), instead("subjects", #"["stealing"]"#), instead("role", "null"),
+      instead("metrics", #"{"ns_per_op" : {"words" : 5}}"#),
+      instead("metrics", #"{"ns_per_op" : {"words" : "time", "better" : "fewer"}}"#),
+      instead("primary_times", #"{"a" : null}"#),
     ] { #expect(complaint(old, new).contains("is not the environment that this opbench writes"), "\(new)") }
   }
 

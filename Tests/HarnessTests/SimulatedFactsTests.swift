@@ -23,7 +23,7 @@ struct SimulatedFactsTests {
   }
 
   static func file(_ lines: [String]) throws -> SimulatedFile {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     return try SimulatedFile(
       path: folder.write(CSV.line(SimulationHeader.columns) + lines.joined(), to: "s.csv"))
   }
@@ -99,7 +99,7 @@ struct SimulatedFactsTests {
 
   @Test func rowsAreReadStrictly() throws {
     func complaint(_ lines: [String], header: String = CSV.line(SimulationHeader.columns)) throws -> String? {
-      let folder = try TemporaryFolder()
+      let folder = TemporaryFolder()
       let path = folder.write(header + lines.joined(), to: "s.csv")
       do {
         _ = try FactsDocument([], simulated: [try SimulatedFile(path: path)], reference: nil)
@@ -111,8 +111,14 @@ struct SimulatedFactsTests {
     #expect(try complaint([])?.contains("has a header and no simulated rows") == true)
     #expect(try complaint([line, line])?.contains("a second row for pool with seed 1") == true)
     #expect(try complaint([String(line.dropLast())])?.contains("cut off") == true)
-    let measured = try complaint([line.replacing("simulated,", with: "measured,")])
-    #expect(measured?.contains("line 2: this is no simulated row of schema 1") == true)
+    for other in ["measured,1,", "simulated,2,"] {
+      let row = line.replacing("simulated,1,", with: other)
+      #expect(try complaint([row])?.contains("line 2: this is no simulated row of schema 1") == true)
+    }
+    for workers in ["0", "2.5"] {
+      let row = line.replacing(",pool,2,", with: ",pool,\(workers),")
+      #expect(try complaint([row])?.contains("line 2: workers is \(workers), which no simulation gives") == true)
+    }
     let none = try complaint([line.replacing(",100,", with: ",many,")])
     #expect(none?.contains("line 2: a number is none") == true)
     for (number, words) in [
@@ -125,7 +131,7 @@ struct SimulatedFactsTests {
     #expect(try complaint([line], header: lacking)?.contains("of schema 1: there is no column seed") == true)
     #expect(
       try complaint([line], header: "a,b\r\n")?.hasSuffix("these are no rows of opbench simulate of schema 1") == true)
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     #expect(try SimulatedFile.isSimulated(folder.write("kind,schema\r\n", to: "a")))
     #expect(try SimulatedFile.isSimulated(folder.write(line, to: "b")))
     #expect(try !SimulatedFile.isSimulated(folder.write(Sample.csv, to: "c")))

@@ -14,7 +14,7 @@ struct StandardOutputTests {
   }
 
   private func withFile<Result>(_ body: (Int32) throws -> Result) throws -> Result {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let file = open("\(folder.path)/out", O_WRONLY | O_CREAT, 0o600)
     try #require(file >= 0)
     defer { close(file) }

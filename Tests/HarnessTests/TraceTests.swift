@@ -69,7 +69,7 @@ struct TraceTests {
   }
 
   @Test func theFileIsReplacedAsAWholeOrNotAtAll() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let path = folder.write("earlier", to: "t.json")
     func request(_ process: Int32, _ output: TraceOutput) -> TraceRequest {
       TraceRequest(file: output.piece(process), name: "", process: process, repeats: 1, operationLimit: 1)

@@ -5,9 +5,9 @@ import HarnessMeasuring
 package final class TemporaryFolder {
   package let path: String
 
-  package init() throws {
+  package init() {
     path = FileManager.default.temporaryDirectory.path + "/opbench-tests-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 
   deinit { try? FileManager.default.removeItem(atPath: path) }

@@ -10,7 +10,7 @@ struct ReportCommandTests {
   @Test func findsTheScriptOfItsCheckout() throws {
     #expect(try ReportCommand.script() == Checkout.path("scripts/plot"))
     // A checkout that was moved after the build: the program still lies in it.
-    let moved = try TemporaryFolder()
+    let moved = TemporaryFolder()
     let program = "\(moved.path)/.build/x86_64/debug/opbench"
     let script = "\(moved.path)/scripts/plot"
     for file in [program, script] {
@@ -35,7 +35,7 @@ struct ReportCommandTests {
     #expect(try folder("/bin/sh", ["HOME": "/home/me", "XDG_CACHE_HOME": "cache"]) == "/home/me/.cache/opbench")
     #expect(try folder("/bin/sh", ["OPBENCH_ENVIRONMENTS": "/here"]) == "/here")
     // A folder whose name only begins like that of the checkout is another one.
-    let two = try TemporaryFolder()
+    let two = TemporaryFolder()
     for name in ["one", "one-more"] {
       try FileManager.default.createDirectory(atPath: "\(two.path)/\(name)", withIntermediateDirectories: true)
       _ = FileManager.default.createFile(atPath: "\(two.path)/\(name)/bench", contents: nil)

@@ -21,7 +21,7 @@ struct AblateCommandTests {
   }
 
   @Test func theChangesOfADecisionStandBesideTheDefault() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let file = "\(folder.path)/a.csv"
     let outcome = run(Self.short + ["--blocks", "6", "--values", "1", "--workers", "2", "--output", file])
     #expect(outcome.ending == .exited(0), "\(outcome)")
@@ -62,7 +62,7 @@ struct AblateCommandTests {
   }
 
   @Test func mistakesAreOneLine() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     func complains(_ code: Int32, _ words: [String], _ arguments: [String]) {
       expectComplaint(code, words, ["ablate"] + arguments)
     }

@@ -8,16 +8,16 @@ import Testing
 /// `scripts/campaign` with files that `merge` refuses, and with a Slurm that fails, hangs or forgets.
 /// `scripts/check/slurm` has a real Slurm.
 struct CampaignScriptTests {
+  private let calls = Calls()
   /// A block for each of three shards.
   private static let plan = Array(ShardCommandTests.run.dropLast()) + ["3"]
 
   /// Calls of the script in a folder of their own, with programs that stand for Slurm's.
   private final class Calls {
-    let folder: TemporaryFolder
+    let folder = TemporaryFolder()
     var campaign: String { "\(folder.path)/campaigns/c" }
 
-    init() throws {
-      folder = try TemporaryFolder()
+    init() {
       mkdir("\(folder.path)/bin", 0o755)
       replace("scontrol", "echo 'MaxArraySize            = 1001'")
       replace("sbatch", "echo \"$*\" >>submitted; wc -l <submitted")
@@ -55,7 +55,6 @@ struct CampaignScriptTests {
     ("/bin", 66, "no program /bin"),
   ])
   func aProgramThatIsNoneLeavesNothing(program: String, code: Int32, words: String) throws {
-    let calls = try Calls()
     for options in [["--local", "1"], []] {
       let outcome = calls.run(options, program: program)
       #expect(outcome.ending == .exited(code) && outcome.lines.count == 1, "\(outcome)")
@@ -69,7 +68,6 @@ struct CampaignScriptTests {
 
   /// A file that cannot be merged would stop a campaign for ever: its shard counts as missing, and runs again.
   @Test func aBadShardRunsAgain() throws {
-    let calls = try Calls()
     let first = calls.run(["--local", "3"])
     #expect(first.ending == .exited(0), "\(first.lines)")
     let whole = try #require(calls.folder.read("campaigns/c/all.csv"))
@@ -102,7 +100,6 @@ struct CampaignScriptTests {
   /// The first shard fixes the plan, and a machine whose plan is another one is told before it measures.
   @Test(.enabled(if: CPUs.affinity > 1, "one CPU has one plan"))
   func aMachineWithOtherCPUsMeasuresNothing() throws {
-    let calls = try Calls()
     _ = calls.run([])
     #expect(calls.submitted == 2)
     #expect(calls.sh("campaigns/c/shard 1").ending == .exited(0))
@@ -118,7 +115,6 @@ struct CampaignScriptTests {
   }
 
   @Test func aSimulatedShardOfAnotherPlanRunsAgain() throws {
-    let calls = try Calls()
     let simulate = ["simulate", "--graph", "stencil_1d(width=8;steps=4)", "--workers", "1,4,16", "--repeats", "1"]
     #expect(calls.run(["--local", "1"], simulate).ending == .exited(0))
     let whole = try #require(calls.folder.read("campaigns/c/all.csv"))
@@ -134,7 +130,6 @@ struct CampaignScriptTests {
 
   /// Slurm that does not answer has not said that nothing runs.
   @Test func nothingIsSubmittedTwice() throws {
-    let calls = try Calls()
     #expect(calls.run([]).ending == .exited(0) && calls.submitted == 2)
     for (does, words) in [
       (
@@ -160,7 +155,6 @@ struct CampaignScriptTests {
   }
 
   @Test func aSubmissionWithoutAnAnswerIsLookedFor() throws {
-    let calls = try Calls()
     calls.replace("sbatch", "echo \"$*\" >>submitted; sleep 60")
     let silent = calls.run([])
     #expect(
@@ -190,7 +184,6 @@ struct CampaignScriptTests {
   }
 
   @Test func twoCallsAtOnceAreOneTooMany() throws {
-    let calls = try Calls()
     #expect(calls.run([]).ending == .exited(0))
     let script = "exec 8>>campaigns/c/lock && flock 8 && PATH=\"$PWD/bin:$PATH\" '\(Checkout.path("scripts/campaign"))'"
     let second = calls.sh(
@@ -201,7 +194,7 @@ struct CampaignScriptTests {
 
   /// The commit is that of the checkout that the program was built from, whatever repository a hook's variables name.
   @Test func theCommitIsThatOfTheProgram() throws {
-    let (calls, other) = (try Calls(), try ScriptRepository())
+    let (calls, other) = (Calls(), try ScriptRepository())
     let script = "GIT_DIR='\(other.path)/.git' PATH=\"$PWD/bin:$PATH\" '\(Checkout.path("scripts/campaign"))'"
     let outcome = calls.sh(
       "\(script) --shards 3 --name c --program '\(BuiltOpbench.path)' -- \(Self.plan.joined(separator: " "))")

@@ -8,14 +8,12 @@ import Testing
 
 /// The program as a user meets it.
 struct CommandLineTests {
+  let folder = TemporaryFolder()
+
   @Test func wrongNamesAndNumbers() {
-    expectComplaint(64, ["'fast'", "stealing", "foundation"], ["--backend", "fast"])
     expectComplaint(64, ["'['", "regular expression"], ["run", "--benchmark", "["])
-    expectComplaint(64, ["--workers", "1,2,4", "two"], ["--workers", "1,two"])
-    expectComplaint(64, ["--workers"], ["--workers", "0"])
     expectComplaint(64, ["--nonsense"], ["--nonsense"])
     expectComplaint(64, ["request"], ["measure", "nonsense"])
-    expectComplaint(64, ["--tiers takes 0, 1 and 2", "'7'"], ["gate", "--tiers", "7"])
     expectComplaint(64, ["'--quik'. Did you mean '--quick'?"], ["--quik"])
     expectComplaint(
       64, ["Please provide one of the following: table, markdown, csv"], ["compare", "a", "--format", "x"])
@@ -36,7 +34,7 @@ struct CommandLineTests {
           command + ["--seed", value])
       }
     }
-    for value in ["-1", "two", "0", "1,-2"] {
+    for value in ["-1", "two", "1,two", "0", "1,-2", "100000"] {
       expectComplaint(
         64, ["--workers takes counts from 1 to 1024, such as 1,2,4; not '\(value)'"], ["--workers", value])
     }
@@ -101,7 +99,6 @@ struct CommandLineTests {
 
   /// From end to end: the measuring process makes its backends with the strategy.
   @Test func aStrategyIsMeasured() throws {
-    let folder = try TemporaryFolder()
     let run = BuiltOpbench.run(
       "--quick", "--blocks", "1", "--values", "1", "--backend", "stealing(own=lifo),threadpool-bare(search=us:0)",
       "--benchmark", "overhead/local", "--output", "\(folder.path)/a.csv")
@@ -187,7 +184,6 @@ struct CommandLineTests {
   }
 
   @Test func badGraphsAndOutputsLeaveEarlierResultsAlone() throws {
-    let folder = try TemporaryFolder()
     let output = folder.write("earlier", to: "a.csv")
     let dangling = folder.write(
       """
@@ -204,21 +200,12 @@ struct CommandLineTests {
     #expect(folder.contents == before && folder.read("a.csv") == "earlier")
   }
 
-  @Test func theReportsUsage() {
-    expectComplaint(64, ["--output"], ["report", "a.csv"])
-    expectComplaint(64, ["files"], ["report", "--output", "/tmp"])
-    expectComplaint(64, ["--nonsense"], ["report", "a.csv", "--output", "/tmp", "--nonsense"])
-  }
-
-  @Test func contradictionsAndHugeCounts() {
+  @Test func contradictions() {
     expectComplaint(64, ["--resume", "--output"], ["--resume"])
     expectComplaint(64, ["--resume needs --output FILE.csv"], ["--resume", "--output", "-"])
     expectComplaint(64, ["--overwrite needs --output FILE.csv"], ["--overwrite", "--output", "-"])
     expectComplaint(64, ["--resume", "--dry-run"], ["--resume", "--dry-run", "--output", "a.csv"])
     expectComplaint(66, ["nothing to resume", "/no/such/a.csv"], ["--resume", "--output", "/no/such/a.csv"])
-    expectComplaint(64, ["1 to 1000", "99999999"], ["--blocks", "99999999"])
-    expectComplaint(64, ["--values"], ["--values", "0"])
-    expectComplaint(64, ["--workers"], ["--workers", "100000"])
     expectComplaint(64, ["'tcmalloc'", "system or jemalloc"], ["--allocator", "tcmalloc"])
     expectComplaint(64, [".csv", "'a.txt'"], ["--output", "a.txt"])
     for rounds in ["0", "1", "3", "101"] {
@@ -229,7 +216,6 @@ struct CommandLineTests {
 
   /// Before any work, and with what is there as it was.
   @Test func resultsThatAreThereOrBeingWritten() throws {
-    let folder = try TemporaryFolder()
     let output = folder.write("earlier", to: "a.csv")
     let run = ["--benchmark", "overhead/local", "--output"]
     expectComplaint(73, ["a.csv", "finished", "--overwrite", "--resume"], run + [output])
@@ -244,19 +230,13 @@ struct CommandLineTests {
   }
 
   @Test func badResults() throws {
-    let folder = try TemporaryFolder()
     let good = folder.write(Sample.csv, to: "good.csv")
     let cut = folder.write(String(Sample.csv.dropLast(7)), to: "cut.csv")
-    let other = folder.write("time,value\r\n1,2\r\n", to: "other.csv")
-    let newer = folder.write(
-      Sample.csv.split(separator: "2,r,", maxSplits: 1).joined(separator: "3,r,"), to: "newer.csv")
     expectComplaint(64, ["one or two", "3"], ["compare", good, good, good])
     expectComplaint(64, ["files"], ["compare"])
     expectComplaint(66, ["\(folder.path)/no.csv"], ["compare", "\(folder.path)/no.csv"])
     expectComplaint(66, [folder.path], ["compare", folder.path])
     expectComplaint(65, ["cut.csv, line 7", "cut off"], ["compare", cut])
-    expectComplaint(65, ["other.csv, line 1", "'time'", "'schema'"], ["compare", good, other])
-    expectComplaint(65, ["newer.csv, line 2", "schema '3'"], ["compare", newer])
     expectComplaint(64, ["'yaml'"], ["compare", good, "--format", "yaml"])
     for suffix in ["good", "cut"] { _ = folder.write("{", to: "\(suffix).env.json") }
     expectComplaint(65, ["good.env.json"], ["compare", good])
@@ -273,7 +253,6 @@ struct CommandLineTests {
   }
 
   @Test func resultsForTheGitHubAction() throws {
-    let folder = try TemporaryFolder()
     let good = folder.write(Sample.csv, to: "good.csv")
     let compare = ["compare", good, "--format", "github-action-benchmark"]
     let outcome = ProcessRunner.run(BuiltOpbench.path, compare, timeout: 60)
@@ -295,7 +274,6 @@ struct CommandLineTests {
 
   @Test func theBenchmarksRunOnTheAllocatorThatWasAskedFor() throws {
     try #require(Jemalloc.library() != nil, "the tests need libjemalloc-dev and pkg-config")
-    let folder = try TemporaryFolder()
     let arguments = [
       "--quick", "--blocks", "1", "--values", "1", "--backend", "raw-dispatch", "--benchmark", "overhead/local",
     ]
@@ -317,12 +295,10 @@ struct CommandLineTests {
   }
 
   @Test func misspeltNames() {
-    expectComplaint(64, ["no command 'comapre'; did you mean compare?", "validate"], ["comapre", "a.csv", "b.csv"])
     expectComplaint(64, ["no command 'RUN'; did you mean run?"], ["RUN", "--quick"])
-    expectComplaint(64, ["no command 'nothing'; there are run, ablate, simulate"], ["nothing"])
     expectComplaint(64, ["'stealng'; did you mean stealing? There are", "foundation"], ["--backend", "stealng"])
     expectComplaint(64, ["no subject 'raw_dispatch'; did you mean raw-dispatch?"], ["--backend", "raw_dispatch"])
-    expectComplaint(64, ["no subject 'fast'; there are"], ["--backend", "fast"])
+    expectComplaint(64, ["no subject 'fast'; there are", "stealing", "foundation"], ["--backend", "fast"])
   }
 
   @Test func version() {
@@ -354,7 +330,6 @@ struct CommandLineTests {
   }
 
   @Test func dryRunWritesNothing() throws {
-    let folder = try TemporaryFolder()
     let run = BuiltOpbench.run(
       "--dry-run", "--backend", "all", "--benchmark", "external|late", "--output", "\(folder.path)/a.csv")
     #expect(run.code == 0 && folder.contents.isEmpty)
@@ -381,7 +356,6 @@ struct CommandLineTests {
 
   /// One small run from end to end, on the subject that needs least.
   @Test func aRunWritesWhatItMeasured() throws {
-    let folder = try TemporaryFolder()
     let arguments = [
       "--quick", "--blocks", "2", "--values", "2", "--backend", "raw-dispatch", "--benchmark", "overhead/local",
     ]
@@ -398,6 +372,5 @@ struct CommandLineTests {
     #expect(timed.map { $0[2] }.sorted() == ["1", "1", "2", "2"])
     #expect(Set(timed.map { $0[3] }).count == 2)
     #expect(try #require(folder.read("a.env.json")).contains("\"schema\" : 3"))
-
   }
 }

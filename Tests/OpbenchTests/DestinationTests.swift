@@ -7,6 +7,7 @@ import Testing
 
 /// Where the rows and the table of a run go: to a program, to a file, to the reader of a log, to a terminal.
 struct DestinationTests {
+  let folder = TemporaryFolder()
   static let run = [
     "run", "--quick", "--blocks", "1", "--values", "1", "--backend", "raw-dispatch", "--benchmark",
     "overhead/local-add",
@@ -30,7 +31,6 @@ struct DestinationTests {
 
   /// `opbench | program` and `opbench > x.csv`.
   @Test func aProgramAndAFileGetTheRows() throws {
-    let folder = try TemporaryFolder()
     let piped = outcome("2> \(folder.path)/table")
     #expect(piped.ending == .exited(0) && isCSV(piped.lines), "\(piped)")
     #expect(isTable(try #require(folder.read("table"))))
@@ -44,7 +44,6 @@ struct DestinationTests {
 
   /// `opbench 2>&1 | tee log`, and `opbench > log 2>&1`.
   @Test func theReaderOfALogGetsTheTableAlone() throws {
-    let folder = try TemporaryFolder()
     let piped = outcome("2>&1")
     let filed = outcome("> \(folder.path)/log 2>&1")
     for (outcome, text) in [(piped, piped.lines.joined(separator: "\n")), (filed, folder.read("log") ?? "")] {
@@ -56,7 +55,6 @@ struct DestinationTests {
   }
 
   @Test func continuousIntegrationLogsItsPipes() throws {
-    let folder = try TemporaryFolder()
     let logged = outcome("2> \(folder.path)/errors", ci: "true")
     #expect(logged.ending == .exited(0) && isTable(logged.lines.joined(separator: "\n")), "\(logged)")
     #expect(folder.read("errors")?.contains(Self.notice) == true)
@@ -87,7 +85,6 @@ struct DestinationTests {
     var size = winsize(ws_row: 24, ws_col: 99, ws_xpixel: 0, ws_ypixel: 0)
     try #require(openpty(&master, &terminal, nil, nil, &size) == 0)
     let name = try #require(ttyname(terminal).map { String(cString: $0) })
-    let folder = try TemporaryFolder()
     let shown = folder.write("", to: "shown")
     // Somebody must read the terminal while the run writes to it.
     let reader = master

@@ -5,6 +5,8 @@ import Testing
 
 /// The document of facts and the limits, as the program writes them.
 struct FactsCommandTests {
+  let folder = TemporaryFolder()
+
   /// A chain on our queue takes twice the time of raw Dispatch, in seven blocks.
   private static let rows =
     CSV.line(CSV.header)
@@ -27,7 +29,6 @@ struct FactsCommandTests {
   }
 
   @Test func limitsAreMetOrMissed() throws {
-    let folder = try TemporaryFolder()
     let csv = folder.write(Self.rows, to: "a.csv")
     let (met, missed) = (folder.write(Self.limit(2.5), to: "met"), folder.write(Self.limit(0.8), to: "missed"))
     let good = run("compare", csv, "--limits", met)
@@ -42,7 +43,6 @@ struct FactsCommandTests {
   }
 
   @Test func mistakesAboutLimitsAreOneLine() throws {
-    let folder = try TemporaryFolder()
     let csv = folder.write(Self.rows, to: "a.csv")
     let limits = folder.write(Self.limit(1), to: "l.json")
     let wrong = folder.write("{}", to: "wrong.json")
@@ -54,7 +54,6 @@ struct FactsCommandTests {
   }
 
   @Test func theReportWritesItsFacts() throws {
-    let folder = try TemporaryFolder()
     let csv = folder.write(Self.rows, to: "a.csv")
     let written = try JSONTree(run("report", csv, "--facts", "-").lines.joined(separator: "\n"))
     #expect(written["measured"]["arms"].list.map { $0["name"].text } == ["raw-dispatch@2", "stealing@2"])
@@ -78,7 +77,6 @@ struct FactsCommandTests {
   }
 
   @Test func simulatedRowsAreComparedToo() throws {
-    let folder = try TemporaryFolder()
     let csv = "\(folder.path)/s.csv"
     let simulated = run(
       "simulate", "--graph", "stencil_1d(width=8;steps=4)", "--backend", "stealing,stealing(own=lifo)", "--workers",

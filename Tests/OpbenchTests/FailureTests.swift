@@ -6,6 +6,7 @@ import Testing
 
 /// What goes wrong costs as little as possible and is said in one line.
 struct FailureTests {
+  let folder = TemporaryFolder()
   static let program = BuiltOpbench.path
   static let run = [
     "run", "--quick", "--backend", "raw-dispatch", "--benchmark", "overhead/local", "--values", "2", "--blocks", "10",
@@ -20,7 +21,6 @@ struct FailureTests {
     #expect(toStandardOutput.ending == .exited(74))
     #expect(toStandardOutput.lastWords == "opbench: cannot write standard output: No space left on device")
 
-    let folder = try TemporaryFolder()
     let output = folder.write("earlier", to: "a.csv")
     // A file may grow to one block of 512 bytes or 1,024: less than the run writes.
     let limited = shell("ulimit -f 1; exec \"$0\" \"$@\"", Self.run + ["--output", output, "--overwrite"])
@@ -40,7 +40,6 @@ struct FailureTests {
   /// The run and its measuring process are stopped together. Most of such a process is one timed stretch, and the stop
   /// takes far longer than that.
   @Test func aRunThatWasStoppedHasNoTimeOfTheStop() throws {
-    let folder = try TemporaryFolder()
     let output = "\(folder.path)/a.csv"
     let script = """
       "$0" "$@" & run=$!
@@ -72,7 +71,6 @@ struct FailureTests {
     ("HUP", ["gate", "--calibrate", "30", "--benchmark", "local-add|external-add"]),
   ])
   func aSignalEndsTheMeasuringProcessToo(signal: String, command: [String]) throws {
-    let folder = try TemporaryFolder()
     // Measuring processes have the variable of the run that started them. A run that goes on for ten seconds more would
     // go on for ever.
     let script = """
@@ -104,7 +102,6 @@ struct FailureTests {
   /// Killed in the middle, one way or the other, and gone on with.
   @Test(arguments: ["INT", "KILL"])
   func anInterruptedRunGoesOn(signal: String) throws {
-    let folder = try TemporaryFolder()
     let output = "\(folder.path)/a.csv"
     let script = """
       "$0" "$@" & run=$!

@@ -9,6 +9,7 @@ import Testing
 
 /// `opbench gate` as a user meets it.
 struct GateCommandTests {
+  let folder = TemporaryFolder()
   static let program = BuiltOpbench.path
 
   func expectComplaint(
@@ -19,7 +20,6 @@ struct GateCommandTests {
 
   @Test func everyOptionRefusesWhatMakesNoSense() throws {
     let own = Self.program
-    let folder = try TemporaryFolder()
     expectComplaint(64, ["--base"])
     expectComplaint(64, ["--tiers", "'3'"], "--tiers", "3", "--base", own)
     expectComplaint(64, ["--tiers", "0, 1 and 2"], "--tiers", "", "--base", own)
@@ -58,7 +58,6 @@ struct GateCommandTests {
   }
 
   @Test func filesThatAreMissingOrWrong() throws {
-    let folder = try TemporaryFolder()
     let wrong = folder.write("{}", to: "wrong.json")
     let arguments = ["--base", Self.program]
     for option in ["--thresholds", "--allocations", "--base-allocations"] {
@@ -85,7 +84,6 @@ struct GateCommandTests {
 
   /// A benchmark that the change removes is named, or fails the gate.
   @Test func aBenchmarkThatOnlyTheBaseHasIsNamed() throws {
-    let folder = try TemporaryFolder()
     let base = script(
       """
       [ "$2" = suite ] || exec \(Self.program) "$@"
@@ -106,7 +104,6 @@ struct GateCommandTests {
   }
 
   @Test func programsThatAreNone() throws {
-    let folder = try TemporaryFolder()
     expectComplaint(66, ["--base", "no program"], "--base", "\(folder.path)/none")
     expectComplaint(66, ["--head", "no program"], "--head", "\(folder.path)/none", "--tiers", "0")
     expectComplaint(66, ["cannot be executed"], "--base", folder.write("text", to: "text"))
@@ -126,7 +123,6 @@ struct GateCommandTests {
 
   /// It says what it offers as the real one does, and fails when it is to measure.
   @Test func aBaseThatBreaksLaterCostsALine() throws {
-    let folder = try TemporaryFolder()
     for (failure, words) in [
       ("exit 9", "exit code 9"), ("kill -KILL $$", "signal 9"),
       ("echo nonsense", "the process wrote 'nonsense' among its results"),
@@ -141,7 +137,6 @@ struct GateCommandTests {
   }
 
   @Test func aDebugBuildIsNotComparedWithAReleaseBuild() throws {
-    let folder = try TemporaryFolder()
     let other = GateSuite.ownBuild == "debug" ? "release" : "debug"
     let suite = GateSuite(build: other, cells: []).lines.joined(separator: "\\n")
     expectComplaint(65, ["debug build", "release build"], "--base", script("printf '\(suite)\\n'", in: folder))
@@ -150,7 +145,6 @@ struct GateCommandTests {
   /// The whole way from a record to a verdict and its files, on what does not depend on the machine's mood.
   @Test(.enabled(if: Jemalloc.library() != nil))
   func tierZero() throws {
-    let folder = try TemporaryFolder()
     let record = "\(folder.path)/allocations.json"
     // A benchmark of few operations: sixty processes are run.
     let select = ["--benchmark", "dependencies/tree"]

@@ -4,6 +4,10 @@ import Testing
 
 /// Both gate scripts where a repository, its owner and its tools are not as a script would like them.
 struct HostileGateTests {
+  let repository: ScriptRepository
+
+  init() throws { repository = try ScriptRepository() }
+
   /// Git sets these variables for a hook. A git that the gate starts would act on the repository that they name.
   @Test(arguments: ScriptRepository.scripts)
   func aHooksVariablesNameNoRepositoryOfTheGate(script: String) throws {
@@ -28,7 +32,6 @@ struct HostileGateTests {
   /// user's.
   @Test(arguments: ScriptRepository.scripts)
   func aCommitWhoseHookIsTheGateHasItsChange(script: String) throws {
-    let repository = try ScriptRepository()
     repository.sh(
       """
       printf '#!/bin/sh\\nexec \(script) one two\\n' >.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit
@@ -43,7 +46,6 @@ struct HostileGateTests {
 
   @Test(arguments: ScriptRepository.scripts)
   func theUsersHooksAndSettingsAreNotTheGates(script: String) throws {
-    let repository = try ScriptRepository()
     repository.sh(
       """
       printf '#!/bin/sh\\ntouch ran\\necho hook\\nexit 1\\n' >hook && chmod +x hook
@@ -60,7 +62,6 @@ struct HostileGateTests {
   }
 
   @Test func aPackageInASubfolderIsFoundWhereItIs() throws {
-    let repository = try ScriptRepository()
     let outcome = repository.gate("sub/Benchmarks/gate", "one", "two", "--seed", "2")
     #expect(outcome.ending == .exited(0), "\(outcome.lines)")
     let base = "\(repository.path)/sub/Benchmarks/.build/gate/programs/base/wordbench"
@@ -78,7 +79,6 @@ struct HostileGateTests {
 
   /// There is nothing to compare with, but the benchmarks that a change brings must still pass their own checks.
   @Test func theFirstBenchmarksAreChecked() throws {
-    let repository = try ScriptRepository()
     for code in ["0", "2"] {
       let outcome = repository.gate("sub/Benchmarks/gate", "none", "two", environment: ["GATE_CODE": code])
       #expect(outcome.ending == .exited(Int32(code)!), "\(outcome.lines)")
@@ -91,7 +91,6 @@ struct HostileGateTests {
 
   @Test(arguments: ScriptRepository.scripts)
   func anotherWorktreeAndASubmodule(script: String) throws {
-    let repository = try ScriptRepository()
     repository.sh(
       """
       set -e
@@ -112,7 +111,6 @@ struct HostileGateTests {
   /// A worktree has no submodules by itself, and there may be no network.
   @Test(arguments: ScriptRepository.scripts)
   func submodulesAreThoseOfEachRevision(script: String) throws {
-    let repository = try ScriptRepository()
     repository.sh(
       """
       set -e
@@ -144,7 +142,6 @@ struct HostileGateTests {
 
   @Test(arguments: ScriptRepository.scripts)
   func whatIsNotInACloneIsSaidWithTheWayToIt(script: String) throws {
-    let repository = try ScriptRepository()
     repository.sh(
       """
       set -e
@@ -164,7 +161,6 @@ struct HostileGateTests {
   /// Git that does not answer says neither yes nor no.
   @Test(arguments: ScriptRepository.scripts)
   func gitsOwnWordsAreShown(script: String) throws {
-    let repository = try ScriptRepository()
     let foreign = repository.gate(script, "one", "two", environment: ["GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"])
     #expect(foreign.ending == .exited(69) && foreign.lines.count == 1, "\(foreign.lines)")
     #expect(
@@ -196,7 +192,6 @@ struct HostileGateTests {
 
   @Test(arguments: ScriptRepository.scripts)
   func whatIsNotCommittedIsNotLeftOutInSilence(script: String) throws {
-    let repository = try ScriptRepository()
     let words = "not committed, and so not measured"
     let quiet = repository.gate(script, "one", "two")
     #expect(quiet.ending == .exited(0) && !quiet.lines.contains { $0.contains(words) }, "\(quiet.lines)")
@@ -218,7 +213,6 @@ struct HostileGateTests {
   /// Two gates in one checkout would build into each other's folders, and disturb each other's times.
   @Test(arguments: ScriptRepository.scripts)
   func twoGatesInOneCheckoutRunAfterOneAnother(script: String) throws {
-    let repository = try ScriptRepository()
     let lines = repository.sh(
       """
       export GATE_DOES='case "$*" in gate*) echo begin >>counter.log; until [ -e go ]; do sleep 0.05; done; echo end >>counter.log ;; esac'
@@ -236,7 +230,6 @@ struct HostileGateTests {
   /// A change does not decide by how much it may be slower.
   @Test(arguments: ScriptRepository.scripts)
   func theThresholdsAreThoseOfTheBase(script: String) throws {
-    let repository = try ScriptRepository()
     let place = script == "scripts/gate" ? "results/gate" : "sub/Benchmarks"
     repository.sh(
       """
@@ -270,7 +263,6 @@ struct HostileGateTests {
 
   @Test(arguments: ScriptRepository.scripts)
   func aCloneWithCarriageReturnsStillStarts(script: String) throws {
-    let repository = try ScriptRepository()
     repository.sh("git clone -q -c core.autocrlf=true -c core.eol=crlf . tools/windows")
     let outcome = repository.gate("tools/windows/\(script)", "one", "two")
     #expect(outcome.ending == .exited(0), "\(outcome.lines)")

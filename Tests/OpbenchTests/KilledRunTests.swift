@@ -64,7 +64,7 @@ struct KilledRunTests {
     resumed: (TemporaryFolder, ProcessOutcome, Int) throws -> Void
   ) throws {
     for stop in stops(last: 42) {
-      let folder = try TemporaryFolder()
+      let folder = TemporaryFolder()
       try prepare(folder)
       let output = ["--output", "\(folder.path)/a.csv"]
       let killed = run(begin + output, stopAt: stop)
@@ -86,7 +86,7 @@ struct KilledRunTests {
   }
 
   private func whole() throws -> (TemporaryFolder, [String]) {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let outcome = run(["--output", "\(folder.path)/a.csv", "--seed", "2"])
     #expect(outcome.ending == .exited(0), "\(outcome)")
     return (folder, places(parseCSV(try #require(folder.read("a.csv")))))
@@ -143,7 +143,7 @@ struct KilledRunTests {
   /// Each resumed run is killed too, one stop point later than the one before, until a run comes to its end.
   @Test func theResumedRunsAreKilledToo() throws {
     let (_, expected) = try whole()
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let output = ["--output", "\(folder.path)/a.csv"]
     #expect(run(output, stopAt: 15).ending == .signalled(SIGKILL))
     var rows: Set<[String]> = []
@@ -167,12 +167,12 @@ struct KilledRunTests {
     let shard = { (folder: TemporaryFolder) in
       ["--shard", "1/1", "--output", "\(folder.path)/a.csv"]
     }
-    let whole = try TemporaryFolder()
+    let whole = TemporaryFolder()
     #expect(run(shard(whole)).ending == .exited(0))
     let expected = places(parseCSV(try #require(whole.read("a.csv"))))
     var sawOneBlock = false
     for stop in stops(last: 60) {
-      let folder = try TemporaryFolder()
+      let folder = TemporaryFolder()
       let killed = run(shard(folder), stopAt: stop)
       guard killed.ending == .signalled(SIGKILL) else {
         #expect(killed.ending == .exited(0), "stop point \(stop): \(killed)")
@@ -212,10 +212,10 @@ struct KilledRunTests {
     let trace = { (folder: TemporaryFolder) in
       ["--trace", "\(folder.path)/t.json", "--output", "\(folder.path)/a.csv"]
     }
-    let whole = try TemporaryFolder()
+    let whole = TemporaryFolder()
     #expect(run(trace(whole), of: command).ending == .exited(0))
     let expected = places(parseCSV(try #require(whole.read("a.csv"))))
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     for stop in 1..<1_000 {
       let outcome = run(trace(folder) + (stop > 12 ? ["--resume"] : []), of: command, stopAt: stop)
       guard outcome.ending == .signalled(SIGKILL) else {

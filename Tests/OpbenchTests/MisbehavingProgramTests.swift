@@ -6,6 +6,7 @@ import Testing
 
 /// The gate against programs that misbehave: one line, the right exit code, little memory, and an end.
 struct MisbehavingProgramTests {
+  let folder = TemporaryFolder()
   static let program = BuiltOpbench.path
   static let gate = ["gate", "--tiers", "2", "--benchmark", "local-add", "--base"]
 
@@ -39,14 +40,12 @@ struct MisbehavingProgramTests {
     let asked = shell(script, ["gate", "--base", "/usr/bin/yes"])
     #expect(asked.ending == .exited(65) && asked.lines.count == 1, "\(asked)")
     #expect(asked.lines.first?.contains("it printed more than 16 MiB and was killed") == true, "\(asked)")
-    let folder = try TemporaryFolder()
     let later = shell(script, Self.gate + [program("exec yes", in: folder)])
     #expect(later.ending == .exited(69), "\(later)")
     #expect(later.lines.last?.contains("the base cannot be measured: base: the process printed more than") == true)
   }
 
   @Test func aDaemonKeepsTheOutput() throws {
-    let folder = try TemporaryFolder()
     endingDaemon(of: folder) {
       let outcome = shell("exec \"$0\" \"$@\" 2>&1", Self.gate + [program(daemon(folder) + "; exit 9", in: folder)])
       #expect(outcome.ending == .exited(69), "\(outcome)")
@@ -58,7 +57,6 @@ struct MisbehavingProgramTests {
   /// The child hangs, and its daemon outlives the child.
   @Test(arguments: [SIGINT, SIGTERM])
   func aSignalEndsTheGate(signal: Int32) throws {
-    let folder = try TemporaryFolder()
     try endingDaemon(of: folder) {
       let script = """
         "$0" "$@" & gate=$!

@@ -39,7 +39,7 @@ final class ScriptRepository {
   var path: String { folder.path }
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryFolder()
     mkdir("\(folder.path)/tools", 0o755)
     folder.writeProgram(Self.compiler, to: "tools/swift")
     sh(

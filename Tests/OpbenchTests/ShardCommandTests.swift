@@ -7,6 +7,7 @@ import Testing
 
 /// `run --shard`, `ablate --shard` and `merge` as a user calls them.
 struct ShardCommandTests {
+  let folder = TemporaryFolder()
   static let run = [
     "run", "--quick", "--backend", "raw-dispatch", "--benchmark", "overhead/local-add", "--values", "1", "--blocks",
     "6",
@@ -30,7 +31,6 @@ struct ShardCommandTests {
   }
 
   @Test func shardsAreMergedAndCompared() throws {
-    let folder = try TemporaryFolder()
     let paths = shards(folder)
     let all = "\(folder.path)/all.csv"
     // While one is missing: what it is, its command, and nothing is written.
@@ -86,7 +86,6 @@ struct ShardCommandTests {
 
   /// A shard that comes back at another node: the block that was begun runs again there, all of it.
   @Test func aShardGoesOnAtAnotherNode() throws {
-    let folder = try TemporaryFolder()
     let path = "\(folder.path)/a.csv"
     let arguments = Self.run + ["--shard", "1/2", "--output", path]
     // Killed at a stop point in the middle.
@@ -108,7 +107,6 @@ struct ShardCommandTests {
   }
 
   @Test func shardsOfAnAblation() throws {
-    let folder = try TemporaryFolder()
     let ablate = [
       "ablate", "threadpool", "--decision", "order", "--benchmark", "overhead/local-add", "--values", "1", "--blocks",
       "6",
@@ -126,7 +124,6 @@ struct ShardCommandTests {
   }
 
   @Test func badInput() throws {
-    let folder = try TemporaryFolder()
     let output = ["--output", "\(folder.path)/a.csv"]
     for shard in ["0/3", "4/3", "x", "3", "1/0", "-1/3"] {
       expectComplaint(64, ["'\(shard)'", "K/N", "3/20"], Self.run + output + ["--shard", shard])

@@ -8,6 +8,7 @@ import Testing
 
 /// `simulate` and `calibrate-model` as a user meets them.
 struct SimulateCommandTests {
+  let folder = TemporaryFolder()
   private static let small = [
     "simulate", "--graph", "stencil_1d(width=8;steps=4),generated", "--workers", "1,4", "--repeats", "2",
   ]
@@ -17,7 +18,6 @@ struct SimulateCommandTests {
   }
 
   @Test func everyRowSaysThatItIsSimulated() throws {
-    let folder = try TemporaryFolder()
     let file = "\(folder.path)/s.csv"
     let outcome = run(Self.small + ["--backend", "stealing,threadpool(order=fifo)", "--output", file])
     #expect(outcome.ending == .exited(0), "\(outcome)")
@@ -37,7 +37,7 @@ struct SimulateCommandTests {
   /// A simulation writes its files at its end. Killed at any call, it leaves a whole result or none, and the next
   /// simulation writes there.
   @Test func aKilledSimulationLeavesNoHalf() throws {
-    let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+    let (folder, other) = (TemporaryFolder(), TemporaryFolder())
     let command = Self.small + ["--output", "\(folder.path)/s.csv", "--overwrite"]
     _ = run(Self.small + ["--output", "\(other.path)/s.csv"])
     let whole = try #require(other.read("s.csv"))
@@ -79,7 +79,6 @@ struct SimulateCommandTests {
     expectComplaint(64, ["twice"], ["simulate", "--graph", "fft,fft"])
     expectComplaint(64, ["ends in .csv"], ["simulate", "--output", "a.txt"])
     expectComplaint(66, ["no.json", "no such model file"], ["simulate", "--model", "no.json"])
-    let folder = try TemporaryFolder()
     let file = folder.write("{\"schema\": 9}", to: "m.json")
     expectComplaint(65, ["the model has schema 9, and this opbench reads schema 2"], ["simulate", "--model", file])
     expectComplaint(73, ["is there already"], ["calibrate-model", "--output", file])
@@ -90,7 +89,6 @@ struct SimulateCommandTests {
   }
 
   @Test func aModelIsMeasuredAndRead() throws {
-    let folder = try TemporaryFolder()
     let file = "\(folder.path)/model.json"
     let outcome = run(["calibrate-model", "--rounds", "1", "--name", "a test", "--output", file])
     #expect(outcome.ending == .exited(0), "\(outcome)")

@@ -6,6 +6,7 @@ import Testing
 
 /// `simulate --shard` and the merge of its shards, as a user calls them.
 struct SimulateShardTests {
+  let folder = TemporaryFolder()
   private static let plan = [
     "simulate", "--graph", "stencil_1d(width=8;steps=4),random(tasks=60;layers=4)", "--workers", "1,4,16", "--repeats",
     "2", "--backend", "stealing,threadpool(order=fifo)",
@@ -30,7 +31,6 @@ struct SimulateShardTests {
   }
 
   @Test func mergedShardsAreTheRunWithoutShards() throws {
-    let folder = try TemporaryFolder()
     let (paths, all) = (shards(folder), "\(folder.path)/all.csv")
     let whole = ProcessRunner.run(
       BuiltOpbench.path, Self.plan + ["--output", "\(folder.path)/whole.csv"], timeout: 120)
@@ -52,7 +52,6 @@ struct SimulateShardTests {
   }
 
   @Test func missingShardsAreNamedWithTheirCommand() throws {
-    let folder = try TemporaryFolder()
     let (paths, all) = (shards(folder), "\(folder.path)/all.csv")
     let before = folder.read("shard-2-of-3.csv")
     for suffix in ["csv", "env.json"] { unlink("\(folder.path)/shard-2-of-3.\(suffix)") }
@@ -79,7 +78,6 @@ struct SimulateShardTests {
   }
 
   @Test func whatDoesNotBelongTogetherIsRefused() throws {
-    let folder = try TemporaryFolder()
     let (paths, all) = (shards(folder), "\(folder.path)/all.csv")
     func expectRefusal(_ part: String, _ files: [String], sourceLocation: SourceLocation = #_sourceLocation) {
       let outcome = merge(files + ["--output", all])

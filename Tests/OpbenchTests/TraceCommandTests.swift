@@ -8,7 +8,7 @@ import Testing
 struct TraceCommandTests {
   /// The program itself: two backends of ours and a reference, in one file.
   @Test func theProgram() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let path = "\(folder.path)/t.json"
     let run = ProcessRunner.run(
       BuiltOpbench.path,
@@ -30,7 +30,7 @@ struct TraceCommandTests {
   }
 
   @Test func theCommandLine() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let csv = "\(folder.path)/t.csv"
     let run = ["--benchmark", "dependencies/diamond", "--output", csv]
     expectComplaint(

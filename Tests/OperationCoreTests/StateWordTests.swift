@@ -165,7 +165,8 @@ import Testing
       for byLink in [true, false] {
         results.append(word.claiming(byLink: byLink, admitted: true, queueCancelled: false).next)
       }
-      results += [word.cancelling()?.next, word.finishingAndLeaving(), word.claimingForWaiter(queueCancelled: true)].compactMap { $0 }
+      results += [word.cancelling()?.next, word.finishingAndLeaving(), word.claimingForWaiter(queueCancelled: true)]
+        .compactMap { $0 }
       return results.allSatisfy { $0.bits & others == others }
     }
   }

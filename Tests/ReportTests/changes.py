@@ -1,8 +1,6 @@
 """Writes a result of `opbench ablate` with invented numbers, for the tests only: the default strategy, single
 changes of it whose worth is known, and what else such a result may hold."""
 
-import csv
-import json
 import math
 import random
 
@@ -107,10 +105,6 @@ def write(
                 rows.append(
                     [2, run, block, process, 1, family, short, params, subject, workers, metric, "ns", repr(value), 1, ""]
                 )
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        output = csv.writer(file, lineterminator="\n")
-        output.writerow(synthetic.HEADER)
-        output.writerows(rows)
     subjects = {row[8] for row in rows}
     plain = {"role": "ours", "summary": "our operation queue", "gives_up": []}
     listed = [{"name": one, **plain} for one in ("stealing", "threadpool")]
@@ -119,67 +113,29 @@ def write(
         {"name": one, **(summary(one.split("(")[1][:-1]) if "(" in one else plain)}
         for one in sorted(subjects - {one["name"] for one in listed})
     ]
-    record = {
-        "schema": 3,
-        "run_id": run,
-        "started_at": "2026-01-01T00:00:00Z",
-        "commit": "0123456789abcdef0123456789abcdef01234567",
-        "toolchain": "Swift version 6.3",
-        "optimisation": "release",
-        "allocator": "system (glibc 2.36)",
+    strategies = {
+        base: [
+            {
+                "name": decision,
+                "summary": words,
+                "usual": usual,
+                "choices": [
+                    {"text": text, "summary": said, "gives_up": []} | ({"range": [2, 1000]} if text[-1] == "N" else {})
+                    for text, said in choices.items()
+                ],
+            }
+            for decision, (words, usual, choices, _) in DECISIONS.items()
+            if (decision == "order") == (base == "threadpool")
+        ]
+        for base in ("stealing", "threadpool")
+    }
+    record = synthetic.environment(run, blocks=6, values=4) | {
         "machines": [synthetic.machine("Invented CPU", cpus)],
-        "aslr": "2",
-        "dirty": False,
-        "performance_events": {"hardware": "not available", "software": "available"},
-        "seed": 1,
         "arguments": ["/somewhere/opbench", "ablate", "--output", "/somewhere/x.csv"],
-        "effort": {
-            "blocks": 6,
-            "values": 4,
-            "lead_in": 10_000_000,
-            "target": 2_000_000,
-            "budget": 20_000_000,
-            "long_blocks": 6,
-            "samples": 1,
-            "goal": {"half_width": 0.05, "seconds": 1800},
-        },
-        "cells": [],
         "subjects": listed,
         "reference": BASE,
-        "peers": {},
         "metrics": {"ns_per_op": {"words": "time per operation", "better": "less"}},
         "primary_times": {row[5] + "/" + row[6]: row[10] for row in rows},
-        "strategies": {
-            base: [
-                {
-                    "name": decision,
-                    "summary": words,
-                    "usual": usual,
-                    "choices": [
-                        {"text": text, "summary": said, "gives_up": []} | ({"range": [2, 1000]} if text[-1] == "N" else {})
-                        for text, said in choices.items()
-                    ],
-                }
-                for decision, (words, usual, choices, _) in DECISIONS.items()
-                if (decision == "order") == (base == "threadpool")
-            ]
-            for base in ("stealing", "threadpool")
-        },
-        "outcome": {
-            "seconds": 100.0,
-            "steal_share": 0.001,
-            "cpu_pressure_seconds": 1.5,
-            "swapped_pages": 0,
-            "repeats": [],
-            "was_interrupted": False,
-            "spent": [],
-            "block_count": 200,
-            "excluded_blocks": [],
-            "disturbed_blocks": [],
-            "failures": [],
-        },
-        **facts,
+        "strategies": strategies,
     }
-    with open(str(path).removesuffix(".csv") + ".env.json", "w", encoding="utf-8") as file:
-        json.dump(record, file)
-    return path
+    return synthetic.save(path, rows, record | facts)

@@ -86,23 +86,8 @@ class Writer:
 
     def add(self, benchmark, params, arm, reading, block, index, count=1000):
         name, unit, number = reading
-        self.rows.append(
-            [
-                2,
-                self.run,
-                block,
-                self.process,
-                index,
-                *benchmark.split("/"),
-                params,
-                *arm,
-                name,
-                unit,
-                repr(float(number)),
-                count,
-                "",
-            ]
-        )
+        cell = [*benchmark.split("/"), params, *arm]
+        self.rows.append([2, self.run, block, self.process, index, *cell, name, unit, repr(float(number)), count, ""])
 
     def sweep(self, params, arms):
         """The rows of METG: efficiency = g / (g + overhead) at each granularity g."""
@@ -218,10 +203,12 @@ def fill(writer):
     writer.cell("idle/cpu", "ops=50;period_ms=10", queues, [("idle_cpu_percent", "percent", lambda d, w: 1.2 + d / 20)])
 
 
-def environment(writer, outcome):
+def environment(run, blocks, values, **outcome):
+    """What a run says of itself, but for what it says of its subjects and metrics."""
+    effort = {"blocks": blocks, "values": values, "lead_in": 30000000, "target": 5000000, "budget": (1 << 64) - 1}
     return {
         "schema": 3,
-        "run_id": writer.run,
+        "run_id": run,
         "started_at": "2026-01-01T00:00:00Z",
         "commit": "0123456789abcdef0123456789abcdef01234567",
         "dirty": False,
@@ -231,11 +218,10 @@ def environment(writer, outcome):
         "machines": [machine("Invented CPU <b>")],
         "aslr": "2",
         "seed": 1,
-        "effort": {"blocks": writer.blocks, "values": writer.values, "lead_in": 30000000, "target": 5000000, "budget": (1 << 64) - 1, "long_blocks": 8, "samples": 0.2},
+        "effort": {**effort, "long_blocks": 8, "samples": 0.2},
         "arguments": ["/somewhere/opbench", "run", "--backend", "all"],
-        "cells": writer.cells,
-        **facts(writer),
-        "peers": {"rayon": "rayon 1.10"},
+        "cells": [],
+        "peers": {},
         "strategies": {},
         "performance_events": {"hardware": "not available", "software": "available"},
         "outcome": {
@@ -244,9 +230,11 @@ def environment(writer, outcome):
             "cpu_pressure_seconds": 1.5,
             "swapped_pages": 0,
             "repeats": [],
-            "disturbed_blocks": outcome["excluded_blocks"],
             "was_interrupted": False,
             "spent": [],
+            "excluded_blocks": [],
+            "disturbed_blocks": outcome.get("excluded_blocks", []),
+            "failures": [],
             **outcome,
         },
     }
@@ -275,14 +263,18 @@ def write(
     writer = Writer(blocks, values, seed, run)
     filling(writer)
     random.Random(seed).shuffle(writer.rows)
+    record = environment(run, blocks, values, **(OUTCOME if outcome is None else outcome))
+    record |= {"cells": writer.cells, "peers": {"rayon": "rayon 1.10"}, **facts(writer)}
+    return save(path, writer.rows, record if with_environment else None)
+
+
+def save(path, rows, record):
+    """Writes rows, and their environment beside them."""
     with open(path, "w", newline="", encoding="utf-8") as file:
-        output = csv.writer(file, lineterminator="\n")
-        output.writerow(HEADER)
-        output.writerows(writer.rows)
-    if with_environment:
-        outcome = OUTCOME if outcome is None else outcome
+        csv.writer(file, lineterminator="\n").writerows([HEADER, *rows])
+    if record:
         with open(str(path).removesuffix(".csv") + ".env.json", "w", encoding="utf-8") as file:
-            json.dump(environment(writer, outcome), file)
+            json.dump(record, file)
     return path
 
 

@@ -14,7 +14,8 @@ import pytest
 import synthetic
 from asking import facts_of, opbench, report
 from test_browser import CHROMIUM, DRIVER, opened
-from test_page import Outline
+from test_charts import contrast, luminance
+from test_page import outline_of
 
 from opbench_report import charts, decisions, findings, paper
 from opbench_report.charts import shades
@@ -83,15 +84,6 @@ def test_known_effects_are_found(ablation):
     # Six changes in four families and the whole; and the extra, which has one family, with a change for each of two
     # pools.
     assert ablation.families.comparisons == 6 * 5 + 2 and ablation.scenarios.comparisons == 6 * 9 + 2 * 2
-
-
-def test_equals_are_never_sure(tmp_path):
-    """Thirty changes that change nothing, on noise: at 95 % each, some of 150 would be."""
-    worth = {f"outside={place}": {} for place in range(1, 31)}
-    ablation = read(tmp_path, worth=worth, blocks=20, noise=0.1).measured.ablation
-    assert ablation.families.comparisons == 150
-    worths = [own for change in ablation.tables[0].changes for own in [*change.families, *change.scenarios]]
-    assert len(worths) == 30 * (5 + 9) and {own.verdict for own in worths} <= {"open", "same"}
 
 
 def test_too_few_blocks_decide_nothing(tmp_path):
@@ -200,17 +192,6 @@ def test_rows_that_no_verdict_is_made_of_are_not_kept(tmp_path):
 
 def test_steps_of_colours():
     assert [shades.step(ratio) for ratio in (1, 1.02, 0.98, 1.05, 0.95, 3, 1 / 3)] == [0, 0, 0, 1, -1, 5, -5]
-
-
-def luminance(colour):
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one, other):
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -325,13 +306,6 @@ def folder(measured, tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
     assert report(measured, "--output", str(folder), "--no-pictures") == 0
     return folder
-
-
-def outline_of(page):
-    outline = Outline()
-    outline.feed(page)
-    assert outline.open == [] and len(outline.ids) == len(set(outline.ids))
-    return outline
 
 
 def test_the_page_begins_with_what_decisions_are_worth(folder):

@@ -364,16 +364,18 @@ def _lab(colour):
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
 
+def luminance(colour):
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
 def test_colours_stand_out_from_the_paper():
-    def luminance(colour):
-        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-        linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    def contrast(one, other):
-        light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-        return (light + 0.05) / (dark + 0.05)
-
     _, own = many()
     for name, look in ((subject.name, subject.look) for subject in own):
         # What WCAG 2.1 asks of graphics.

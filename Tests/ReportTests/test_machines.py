@@ -91,27 +91,6 @@ def test_one_machine_is_not_named(tmp_path):
     assert "machines of" not in page and "kinds of machines" not in page
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda record: record.update(machines={}),
-        lambda record: record.update(machines=[{"host": 1}]),
-        lambda record: record["machines"][0].update(cpus_allowed=True),
-        lambda record: record.update(shards=[{}]),
-    ],
-)
-def test_bad_environments(tmp_path, capsys, change):
-    path = merged(tmp_path)
-    beside = tmp_path / "all.env.json"
-    record = json.loads(beside.read_text())
-    change(record)
-    beside.write_text(json.dumps(record))
-    assert report(path, "--output", str(tmp_path / "out")) == 65
-    lines = capsys.readouterr().err.strip().splitlines()
-    assert len(lines) == 1 and "all.env.json" in lines[0]
-    assert not (tmp_path / "out").exists()
-
-
 def test_rows_of_a_run_that_was_not_merged(tmp_path, capsys):
     def foreign(rows):
         rows[5][1] = "run-n7"

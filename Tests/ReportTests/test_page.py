@@ -54,12 +54,16 @@ def page(folder):
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def outline(page):
+def outline_of(page):
     outline = Outline()
     outline.feed(page)
-    assert outline.open == []
+    assert outline.open == [] and len(outline.ids) == len(set(outline.ids))
     return outline
+
+
+@pytest.fixture(scope="module")
+def outline(page):
+    return outline_of(page)
 
 
 def test_it_is_one_file_with_its_csv(folder):
@@ -72,8 +76,7 @@ def test_nothing_is_fetched(outline):
     assert {"iframe", "object", "embed", "form"}.isdisjoint(outline.tags)
 
 
-def test_places_that_are_linked_exist_once(outline):
-    assert len(outline.ids) == len(set(outline.ids))
+def test_places_that_are_linked_exist(outline):
     assert {address[1:] for address in outline.addresses if address.startswith("#")} <= set(outline.ids)
 
 

@@ -141,6 +141,18 @@ def _texts(figure):
     return [text.get_text() for text in [*figure.texts, *(text for axes in figure.axes for text in axes.texts)]]
 
 
+def test_a_panel_ends_with_its_last_subject_level_with_the_names(built):
+    arms = _arms(built, 2)
+    panels = [
+        Panel(title, [Series(arm, [Mark(1.5, label="x1.5")]) for arm in own], Axis("time", "ns", True))
+        for title, own in (("both", arms), ("one", arms[:1]), ("other", arms[:1]))
+    ]
+    figure = _drawn(Chart("c", "f", "t", "", "dots", panels))
+    assert "–" not in _texts(figure)
+    levels = [axes.transData.transform((1.5, 0))[1] for axes in figure.axes]
+    assert max(levels) - min(levels) < 1e-6 and figure.axes[0].get_position().y0 < figure.axes[1].get_position().y0
+
+
 def test_panels_without_a_subject_in_common_are_no_dashes(built):
     first, second = _arms(built, 2)
     panels = [

@@ -166,25 +166,22 @@ def targets_list(folder):
 
 def targets_run(folder, name):
     """A result with one ratio: a chain on our queue takes twice the time of raw Dispatch, in seven blocks."""
-    lines = ["schema,run_id,block,process,value_index,family,benchmark,params,backend,workers,metric,unit,value,n,host"]
-    for block in range(1, 8):
-        for backend, time in (("stealing", 200), ("raw-dispatch", 100)):
-            lines.append(f"2,r,{block},1,1,dependencies,chain,length=1000,{backend},2,ns_per_op,ns,{time},1,")
+    roles = {"stealing": "ours", "raw-dispatch": "reference"}
+    rows = [
+        [2, "r", block, 1, 1, "dependencies", "chain", "length=1000", backend, 2, "ns_per_op", "ns", time, 1, ""]
+        for block in range(1, 8)
+        for backend, time in (("stealing", 200), ("raw-dispatch", 100))
+    ]
+    record = synthetic.environment("r", blocks=7, values=3) | {
+        "subjects": [{"name": name, "role": role, "summary": "", "gives_up": []} for name, role in roles.items()],
+        "cells": [synthetic.cell("dependencies/chain", "length=1000", name, 2) for name in roles],
+        "metrics": {},
+        "primary_times": {"dependencies/chain": "ns_per_op"},
+    }
     folder.mkdir(parents=True, exist_ok=True)
-    with gzip.open(folder / f"{name}.csv.gz", "wt") as file:
-        file.write("\n".join(lines) + "\n")
-    (folder / f"{name}.env.json").write_text(json.dumps({
-        "schema": 3, "run_id": "r", "allocator": "system", "seed": 1, "context": "", "machines": [synthetic.machine("a CPU")],
-        "subjects": [
-            {"name": name, "role": role, "summary": "", "gives_up": []} for name, role in
-            (("stealing", "ours"), ("raw-dispatch", "reference"))],
-        "cells": [synthetic.cell("dependencies/chain", "length=1000", name, 2) for name in ("stealing", "raw-dispatch")],
-        "effort": {
-            "blocks": 7, "values": 3, "lead_in": 0, "target": 1000, "budget": 0, "long_blocks": 7, "samples": 1},
-        "metrics": {}, "primary_times": {"dependencies/chain": "ns_per_op"}, "strategies": {}, "peers": {},
-        "outcome": {
-            "seconds": 1, "steal_share": 0, "repeats": [], "spent": [], "disturbed_blocks": [], "excluded_blocks": [], "failures": [],
-            "was_interrupted": False}}))
+    path = synthetic.save(folder / f"{name}.csv", rows, record)
+    (folder / f"{name}.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
 
 
 def test_the_table_of_targets_must_be_what_its_results_say(checkout, opbench):

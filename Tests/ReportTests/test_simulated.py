@@ -8,7 +8,7 @@ import re
 import pytest
 from asking import facts_of, opbench, report
 from test_browser import CHROMIUM, DRIVER, Browser
-from test_page import Outline, unpacked
+from test_page import outline_of, unpacked
 
 from opbench_report import charts
 from opbench_report.page import chart_section
@@ -84,11 +84,7 @@ def simulated_charts(simulated):
 def made(folder, *files):
     assert report(*files, "--output", folder, "--no-pictures") == 0
     page = (folder / "report.html").read_text(encoding="utf-8")
-    outline = Outline()
-    outline.feed(page)
-    assert outline.open == []
-    assert len(set(outline.ids)) == len(outline.ids)
-    return page, outline
+    return page, outline_of(page)
 
 
 @pytest.fixture(scope="module")
@@ -214,27 +210,11 @@ def refused(capsys, words, *arguments):
     assert words in lines[0]
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda whole: "", "is empty"),
-        (lambda whole: whole.split("\r\n")[0] + "\r\n", "has a header and no simulated rows"),
-        (lambda whole: whole.replace("simulated,1,", "measured,1,", 1), "line 2: this is no simulated row"),
-        (lambda whole: whole.replace("simulated,1,", "simulated,2,", 1), "line 2: this is no simulated row"),
-        (lambda whole: whole.replace(",steals,", ",", 1), "simulate of schema 1: there is no column steals"),
-        (lambda whole: whole.split("\r\n", 1)[1], "no rows of opbench simulate of schema 1"),
-        (lambda whole: whole[:-9], "the file is cut off in the middle of this row"),
-        (lambda whole: whole.replace(",2,1,a test,", ",0,1,a test,", 1), "workers is 0, which no simulation gives"),
-        (lambda whole: whole.replace(",2,1,a test,", ",2.5,1,a test,", 1), "line 2: workers is 2.5"),
-        (lambda whole: whole.replace(",1000.1", ",nan", 1), "line 2: makespan_ns is nan"),
-        (lambda whole: whole.replace(",1000.1", ",0", 1), "line 2: makespan_ns is 0"),
-        (lambda whole: whole + whole.split("\r\n")[1] + "\r\n", "a second row for stealing with seed 1"),
-    ],
-)
-def test_bad_input_is_one_line(capsys, csv, tmp_path, change, words):
-    path = write(tmp_path, "bad.csv", change(text({DEFAULT: {2: 1000, 64: 100}})))
-    refused(capsys, words, path, "--output", tmp_path / "out")
-    refused(capsys, words, csv, path, "--output", tmp_path / "out")
+def test_bad_input_is_one_line(capsys, csv, tmp_path):
+    """`SimulatedFactsTests` has all that can be wrong."""
+    path = write(tmp_path, "bad.csv", text({DEFAULT: {2: 1000, 64: 100}}).replace(",1000.1", ",nan", 1))
+    refused(capsys, "line 2: makespan_ns is nan", path, "--output", tmp_path / "out")
+    refused(capsys, "line 2: makespan_ns is nan", csv, path, "--output", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

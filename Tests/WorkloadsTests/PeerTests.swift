@@ -89,7 +89,7 @@ struct PeerTests {
 
   /// A folder in which only `tbb` lies, and which says what it was given.
   static func folder() throws -> TemporaryFolder {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let program = folder.write(
       """
       #!/bin/sh
@@ -234,7 +234,7 @@ struct PeerStrategyTests {
 
   /// The program of a peer is the same for all strategies, and it is told.
   @Test func aStrategyGoesToTheProgramOfThePeer() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let program = folder.write("#!/bin/sh\nprintf 'failure\\t%s\\n' \"$*\"\n", to: "starpu")
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
     let programs = PeerPrograms(folders: [folder.path])
@@ -474,7 +474,7 @@ struct BuiltPeerTests {
   /// The sweep of `metg` with limits that leave no choice to the speed of the machine.
   @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"))
   func aSweepTakesTheStepsItIsGiven() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let graph = folder.write(
       PeerRequest.text(TaskGraph(inputs: [[], [0], [0], [1, 2]], nanoseconds: [1, 1, 1, 1])), to: "graph")
     let request = try PeerRequest(

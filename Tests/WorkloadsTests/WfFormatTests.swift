@@ -11,6 +11,8 @@ extension Workflow {
 }
 
 struct WfFormatTests {
+  let folder = TemporaryFolder()
+
   /// A workflow of tasks with parents, children and runtimes.
   func document(_ tasks: [(id: String, parents: [String], children: [String])], runtimes: [(String, Double)]? = nil)
     -> String
@@ -148,7 +150,6 @@ struct WfFormatTests {
 
   /// The name in results is the one that is compared.
   @Test func filesWhoseNamesWouldBeTheSameInResults() throws {
-    let folder = try TemporaryFolder()
     let text = document([("a", [], [])])
     let names = ["a;b.json", "a=b.json", "a_b.json", "a\u{1B}b.json"].map { folder.write(text, to: $0) }
     for file in names {
@@ -165,7 +166,6 @@ struct WfFormatTests {
   }
 
   @Test func filesThatCannotBeRead() throws {
-    let folder = try TemporaryFolder()
     #expect(throws: Complaint(.noInput, "\(folder.path)/no.json: there is no such graph file")) {
       try WfFormat.read(path: "\(folder.path)/no.json")
     }
@@ -177,7 +177,6 @@ struct WfFormatTests {
   }
 
   @Test func runtimesThatCannotBeScaled() throws {
-    let folder = try TemporaryFolder()
     for (seconds, shown) in [
       (1e308, "inf"), (1e300, "1e+300"), (1e13, "10000000000000.0"), (1e-10, "1e-10"),
       (Double.leastNonzeroMagnitude, "5e-324"),

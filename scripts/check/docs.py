@@ -41,8 +41,8 @@ SAME_AS_FOUNDATION = {23, 42}
 SHOWN_TYPES = tuple(
     f"Sources/OperationCore/{name}.swift"
     for name in ("Operation/Operation", "Operation/BlockOperation", "Operation/AsynchronousOperation", "Queue/OperationQueue", "../OperationForks/SpawnScope",
-                 "Tasks/TaskOperation", "Tasks/ConcurrentMap", "Tasks/OperationQueue+Tasks", "Tasks/Operation+Await", "Tasks/BackendTaskExecutor",
-                 "Tasks/BackendSerialExecutor")
+                 "Tasks/TaskOperation", "Tasks/ConcurrentMap", "Tasks/OperationQueue+Tasks", "Tasks/Operation+Await", "../OperationExecutors/BackendTaskExecutor",
+                 "../OperationExecutors/BackendSerialExecutor")
 ) + tuple(
     f"Sources/DeterministicOperations/{name}.swift"
     for name in ("DeterministicBackend", "DeterministicBackend+Time", "DeterministicClock", "DeterministicOperations", "Seeds")
@@ -56,7 +56,7 @@ SHOWN_TYPES = tuple(
 )
 PRODUCTS = ("opbench", "ReadmeSample", "DifferentialRunner", "StressRunner")
 LIBRARY = (
-    "CPlatform", "Primitives", "Scheduling", "OperationTraceEvents", "OperationJobs", "OperationForks", "OperationLoops", "OperationCore", "OperationTraces", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations", "OperationBackends",
+    "CPlatform", "Primitives", "Scheduling", "OperationTraceEvents", "OperationJobs", "OperationForks", "OperationLoops", "OperationExecutors", "OperationCore", "OperationTraces", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations", "OperationBackends",
     "VirtualScheduling", "DeterministicOperations", "OperationComposition",
 )
 SECONDS = 180

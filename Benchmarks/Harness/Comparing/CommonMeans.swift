@@ -16,9 +16,7 @@ package struct CommonMeans: Sendable {
     let main: Set<Arm>?
 
     package init(benchmark: String, numbers: [Arm: [Int: Double]], main: Set<Arm>? = nil) {
-      self.benchmark = benchmark
-      self.numbers = numbers
-      self.main = main
+      (self.benchmark, self.numbers, self.main) = (benchmark, numbers, main)
     }
   }
 

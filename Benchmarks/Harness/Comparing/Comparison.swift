@@ -163,9 +163,7 @@ package struct Comparison: Sendable {
               logarithms: table.byKind(pair.logarithms, machines))
           })
       } ?? []
-    self.sides = sides
-    self.common = common
-    self.pairing = pairing
+    (self.sides, self.common, self.pairing) = (sides, common, pairing)
     let widening = Widening(comparisons: pairs.count { SignedRank.coverage($0.logarithms.count) != nil })
     self.widening = widening
     let lines = pairs.compactMap { pair -> Line? in

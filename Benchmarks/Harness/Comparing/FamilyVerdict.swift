@@ -14,9 +14,7 @@ package struct FamilyVerdict: Sendable {
   package let without: [String]
 
   package init(family: String, reference: String, arms: [Arm], means: CommonMeans) {
-    self.family = family
-    self.reference = reference
-    self.means = means
+    (self.family, self.reference, self.means) = (family, reference, means)
     names = arms.reduce(into: [:]) { names, arm in
       names[arm] = arms.count { $0.subject == arm.subject } == 1 ? arm.subject : "\(arm)"
     }

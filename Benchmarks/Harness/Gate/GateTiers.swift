@@ -42,11 +42,8 @@ package struct GateTiers {
     _ cells: [GatedCell], _ resources: Resources, runner: GateRunner, hasBase: Bool,
     instructions: InstructionTier.Counter? = nil
   ) {
-    self.cells = cells
-    self.resources = resources
-    self.runner = runner
-    self.hasBase = hasBase
-    self.instructions = instructions
+    (self.cells, self.resources, self.runner) = (cells, resources, runner)
+    (self.hasBase, self.instructions) = (hasBase, instructions)
   }
 
   package var notes: [String] { found.notes }

@@ -75,11 +75,8 @@ package struct AllocationCounts: Hashable, Sendable {
   package init(
     allocations: Double, bytes: Double, threads: Double, fresh: Fresh? = nil, retained: Retained? = nil
   ) {
-    self.allocations = allocations
-    self.fresh = fresh
-    self.bytes = bytes
-    self.threads = threads
-    self.retained = retained
+    (self.allocations, self.fresh, self.bytes) = (allocations, fresh, bytes)
+    (self.threads, self.retained) = (threads, retained)
   }
 
   /// The number of processes from which a record is made. Operations are used again as long as the worker keeps up with

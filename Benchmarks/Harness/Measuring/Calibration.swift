@@ -16,9 +16,7 @@ package struct Calibration: Sendable {
   ///   - limit: the answer of a slower subject. A larger one is not needed.
   ///   - led: how long the last repeat before the first attempt took.
   package init(target: UInt64, limit: Int, led: UInt64 = .max) {
-    self.target = target
-    self.limit = limit
-    self.led = led
+    (self.target, self.limit, self.led) = (target, limit, led)
   }
 
   /// Takes the time of an attempt, and gives the answer when the attempt was the last one. The repeats grow at most

@@ -29,9 +29,7 @@ private final class PeakStretches: Sendable {
   private let spans: Mutex<[ClosedRange<UInt64>?]>
 
   init(threads: Int, stretches: Int, rounds: Int) {
-    self.threads = threads
-    self.stretches = stretches
-    self.rounds = rounds
+    (self.threads, self.stretches, self.rounds) = (threads, stretches, rounds)
     spans = Mutex([ClosedRange<UInt64>?](repeating: nil, count: stretches))
   }
 

@@ -10,10 +10,7 @@ package struct MeasuringProcess {
   package init(
     _ trial: Trial, allocator: Allocator = .system, tracer: Tracer? = nil, write: @escaping (ResultLine) -> Void
   ) {
-    self.trial = trial
-    self.allocator = allocator
-    self.tracer = tracer
-    self.write = write
+    (self.trial, self.allocator, self.tracer, self.write) = (trial, allocator, tracer, write)
   }
 
   /// A process gives this number of values, however long they take.

@@ -11,9 +11,7 @@ package struct SampleSeries: Sendable {
   package private(set) var histogram: LatencyHistogram?
 
   package init(_ prefix: String, detail: Parameters = [:], nanoseconds: [UInt64]) {
-    self.prefix = prefix
-    self.detail = detail
-    self.nanoseconds = nanoseconds
+    (self.prefix, self.detail, self.nanoseconds) = (prefix, detail, nanoseconds)
   }
 
   package init(_ prefix: String, detail: Parameters = [:], histogram: LatencyHistogram) {

@@ -8,9 +8,7 @@ package struct SchedulerCounts: Hashable, Sendable {
   package var wakes: UInt64
 
   package init(steals: UInt64 = 0, failedSteals: UInt64 = 0, wakes: UInt64 = 0) {
-    self.steals = steals
-    self.failedSteals = failedSteals
-    self.wakes = wakes
+    (self.steals, self.failedSteals, self.wakes) = (steals, failedSteals, wakes)
   }
 
   /// One reading of each count, for what came since `start`. None when a scheduler that had counted then is gone: its

@@ -32,8 +32,6 @@ package struct Trial {
     operationsPerRepeat: Int, calibrate: ((_ count: Int) throws -> Void)? = nil,
     measure: @escaping (_ repeats: Int) throws -> Value
   ) {
-    self.operationsPerRepeat = operationsPerRepeat
-    self.calibrate = calibrate
-    self.measure = measure
+    (self.operationsPerRepeat, self.calibrate, self.measure) = (operationsPerRepeat, calibrate, measure)
   }
 }

@@ -30,9 +30,6 @@ package struct Reading: Hashable, Sendable {
   package let detail: Parameters
 
   package init(_ metric: Metric, _ value: Double, count: Int, detail: Parameters = [:]) {
-    self.metric = metric
-    self.value = value
-    self.count = count
-    self.detail = detail
+    (self.metric, self.value, self.count, self.detail) = (metric, value, count, detail)
   }
 }

@@ -34,14 +34,8 @@ package struct Effort: Codable, Hashable, Sendable, CustomStringConvertible {
     blocks: Int, values: Int, leadIn: UInt64, target: UInt64, budget: UInt64, longBlocks: Int = 8, samples: Double = 1,
     goal: Goal? = nil
   ) {
-    self.goal = goal
-    self.longBlocks = longBlocks
-    self.samples = samples
-    self.blocks = blocks
-    self.values = values
-    self.leadIn = leadIn
-    self.target = target
-    self.budget = budget
+    (self.goal, self.longBlocks, self.samples, self.blocks) = (goal, longBlocks, samples, blocks)
+    (self.values, self.leadIn, self.target, self.budget) = (values, leadIn, target, budget)
   }
 
   package func with(blocks: Int) -> Effort {

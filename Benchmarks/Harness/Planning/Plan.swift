@@ -27,11 +27,8 @@ package struct Plan: Sendable {
     scenarios: [PlannedScenario], effort: Effort, seed: UInt64, allocator: Allocator = .system,
     startup: Double = Plan.usualStartup
   ) {
-    self.scenarios = scenarios
-    self.effort = effort
-    self.seed = seed
-    self.allocator = allocator
-    self.startup = startup
+    (self.scenarios, self.effort, self.seed) = (scenarios, effort, seed)
+    (self.allocator, self.startup) = (allocator, startup)
   }
 
   /// How long starting a process takes when the time has not been measured, in seconds.

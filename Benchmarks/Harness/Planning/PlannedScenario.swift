@@ -25,15 +25,9 @@ package struct PlannedScenario: Sendable {
     countsAllocations: Bool, uncounted: [Arm] = [], notes: [String], timeLimit: Double? = nil,
     leadIn: UInt64 = 0
   ) {
-    self.scenario = scenario
-    self.arms = arms
-    self.incapable = incapable
-    self.repeats = repeats
-    self.headlines = headlines
-    self.countsAllocations = countsAllocations
-    self.uncounted = uncounted
-    self.notes = notes
-    self.timeLimit = timeLimit
+    (self.scenario, self.arms, self.incapable) = (scenario, arms, incapable)
+    (self.repeats, self.headlines, self.countsAllocations) = (repeats, headlines, countsAllocations)
+    (self.uncounted, self.notes, self.timeLimit) = (uncounted, notes, timeLimit)
     self.leadIn = leadIn
   }
 

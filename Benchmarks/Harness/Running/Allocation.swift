@@ -18,11 +18,8 @@ package enum Allocation {
     package let seconds: Double
 
     package init(halfWidth: Double?, before: Double?, expected: Double?, blocks: Int, seconds: Double) {
-      self.halfWidth = halfWidth
-      self.before = before
-      self.expected = expected
-      self.blocks = blocks
-      self.seconds = seconds
+      (self.halfWidth, self.before, self.expected) = (halfWidth, before, expected)
+      (self.blocks, self.seconds) = (blocks, seconds)
     }
 
     func isNarrow(_ goal: Double) -> Bool { Allocation.isNarrow(halfWidth, before: before, goal: goal) }

@@ -11,10 +11,8 @@ package struct HarnessCost: Sendable {
   package let allocationsPerOp: Double?
 
   package init(_ scenario: Scenario, nsPerOp: Double, voluntarySwitchesPerOp: Double, allocationsPerOp: Double?) {
-    self.scenario = scenario
-    self.nsPerOp = nsPerOp
-    self.voluntarySwitchesPerOp = voluntarySwitchesPerOp
-    self.allocationsPerOp = allocationsPerOp
+    (self.scenario, self.nsPerOp) = (scenario, nsPerOp)
+    (self.voluntarySwitchesPerOp, self.allocationsPerOp) = (voluntarySwitchesPerOp, allocationsPerOp)
   }
 
   /// Whether the harness does without an allocation and without a lock per operation: an operation must cost less than

@@ -44,11 +44,8 @@ package struct PlanRunner {
     _ plan: Plan, runID: String, spin: Spin, context: String = "", effects: RunEffects,
     earlier: EarlierRun = EarlierRun()
   ) {
-    self.plan = plan
-    self.runID = runID
-    self.spin = spin
-    self.context = context
-    self.effects = effects
+    (self.plan, self.runID, self.spin) = (plan, runID, spin)
+    (self.context, self.effects) = (context, effects)
     timeLeft = TimeLeft(plan)
     let done = Set(earlier.rows.map { Done(cell: $0.cell, block: $0.block) })
     self.done = done

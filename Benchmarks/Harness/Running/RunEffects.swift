@@ -42,19 +42,10 @@ package struct RunEffects {
     timingEnvironment: [String: String] = [:], tracePiece: @escaping (Int32) -> String = { "trace.\($0)" },
     keepTrace: @escaping (TraceRequest, Int, Int) -> Void = { _, _, _ in }
   ) {
-    self.launch = launch
-    self.showProgress = showProgress
-    self.say = say
-    self.record = record
-    self.checkpoint = checkpoint
-    self.publish = publish
-    self.timingEnvironment = timingEnvironment
-    self.tracePiece = tracePiece
-    self.keepTrace = keepTrace
-    self.isInterrupted = isInterrupted
-    self.waitForOwnEnd = waitForOwnEnd
-    self.now = now
-    self.systemLoad = systemLoad
-    self.countingEnvironment = countingEnvironment
+    (self.launch, self.showProgress, self.say) = (launch, showProgress, say)
+    (self.record, self.checkpoint, self.publish) = (record, checkpoint, publish)
+    (self.timingEnvironment, self.tracePiece, self.keepTrace) = (timingEnvironment, tracePiece, keepTrace)
+    (self.isInterrupted, self.waitForOwnEnd, self.now) = (isInterrupted, waitForOwnEnd, now)
+    (self.systemLoad, self.countingEnvironment) = (systemLoad, countingEnvironment)
   }
 }

@@ -10,9 +10,7 @@ package struct RunEnding: Sendable {
   package let file: String?
 
   package init(_ verdicts: [FamilyVerdict], program: String, file: String?) {
-    self.verdicts = verdicts
-    self.program = program
-    self.file = file
+    (self.verdicts, self.program, self.file) = (verdicts, program, file)
   }
 
   package func text(width: Int) -> String {

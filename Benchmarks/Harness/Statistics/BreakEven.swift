@@ -26,9 +26,7 @@ package enum BreakEven {
     package let forked: Double
 
     package init(_ problem: Problem, serial: Double, forked: Double) {
-      self.problem = problem
-      self.serial = serial
-      self.forked = forked
+      (self.problem, self.serial, self.forked) = (problem, serial, forked)
     }
 
     /// The time over serial: above 1 forking loses.

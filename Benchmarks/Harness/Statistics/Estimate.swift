@@ -7,9 +7,7 @@ package struct Estimate: Hashable, Sendable {
   package let count: Int
 
   package init(median: Double, interval: ClosedRange<Double>?, count: Int) {
-    self.median = median
-    self.interval = interval
-    self.count = count
+    (self.median, self.interval, self.count) = (median, interval, count)
   }
 
   /// Half the width of a ratio's interval, as a share: in logarithms, so that x0.5 and x2 are as far from x1. Nil

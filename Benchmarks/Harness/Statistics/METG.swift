@@ -30,10 +30,7 @@ package enum METG {
     package let peak: Double
 
     package init(tasks: Int, cores: Int, load: Double, peak: Double) {
-      self.tasks = tasks
-      self.cores = cores
-      self.load = load
-      self.peak = peak
+      (self.tasks, self.cores, self.load, self.peak) = (tasks, cores, load, peak)
     }
 
     /// The point of one run with nominal work `work` in each task.

@@ -18,9 +18,7 @@ package struct GateInvocation {
 
   package init(_ options: GateOptions, folder: String? = nil, subject: String? = nil) throws {
     try options.check()
-    self.options = options
-    self.folder = folder
-    self.subject = subject
+    (self.options, self.folder, self.subject) = (options, folder, subject)
     FileCall.ignoreSignals()
   }
 

@@ -26,10 +26,7 @@ package struct ReportedGate {
   package var inject: (GateArm, MeasureRequest) -> [String: String] = { _, _ in [:] }
 
   package init(_ cells: [GatedCell], head: GateArm, _ resources: GateTiers.Resources, seed: UInt64) {
-    self.cells = cells
-    self.head = head
-    self.resources = resources
-    self.seed = seed
+    (self.cells, self.head, self.resources, self.seed) = (cells, head, resources, seed)
     names = Names(base: nil, head: head.name)
   }
 

@@ -20,9 +20,7 @@ package struct PlannedRun {
   package var commandOutput: String?
 
   package init(_ suite: any Suite, _ plan: Plan, context: String = "") {
-    self.suite = suite
-    self.plan = plan
-    self.context = context
+    (self.suite, self.plan, self.context) = (suite, plan, context)
     subjects = suite.subjects
     reference = suite.reference
   }

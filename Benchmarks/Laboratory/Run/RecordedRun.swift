@@ -26,11 +26,8 @@ package struct RecordedRun {
   init(
     _ planned: PlannedRun, to outputs: RunOutputs, progress: Progress, jemalloc: String?, injection: Injection? = nil
   ) {
-    self.planned = planned
-    self.outputs = outputs
-    self.progress = progress
-    self.jemalloc = jemalloc
-    self.injection = injection
+    (self.planned, self.outputs, self.progress) = (planned, outputs, progress)
+    (self.jemalloc, self.injection) = (jemalloc, injection)
     spin = injection?.spin ?? outputs.earlier.spin ?? Spin.calibrated()
   }
 

@@ -21,11 +21,7 @@ package struct Experiment: Sendable {
     repeated: @escaping @Sendable () throws -> [PlannedScenario],
     delay: @escaping @Sendable (_ rounds: Int) -> [String: String]
   ) {
-    self.scenarios = scenarios
-    self.control = control
-    self.controlSummary = controlSummary
-    self.bare = bare
-    self.repeated = repeated
-    self.delay = delay
+    (self.scenarios, self.control, self.controlSummary) = (scenarios, control, controlSummary)
+    (self.bare, self.repeated, self.delay) = (bare, repeated, delay)
   }
 }

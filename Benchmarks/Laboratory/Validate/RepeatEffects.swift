@@ -19,10 +19,7 @@ struct RepeatEffects {
     references: Set<String> = [],
     launch: @escaping (MeasureRequest, _ timeout: Double) -> ProcessOutcome
   ) {
-    self.scenarios = scenarios
-    self.spin = spin
-    self.references = references
-    self.launch = launch
+    (self.scenarios, self.spin, self.references, self.launch) = (scenarios, spin, references, launch)
     plan = Plan(scenarios: scenarios, effort: effort, seed: seed, startup: startup)
   }
 

@@ -21,14 +21,9 @@ struct ValidationText {
     effects: [RepeatEffect], baselines: [Scenario: Double],
     seconds: Double, conditions: String
   ) {
-    self.validation = validation
-    self.control = control
-    self.costs = costs
-    self.lockNanoseconds = lockNanoseconds
-    self.effects = effects
-    self.baselines = baselines
-    self.seconds = seconds
-    self.conditions = conditions
+    (self.validation, self.control, self.costs) = (validation, control, costs)
+    (self.lockNanoseconds, self.effects, self.baselines) = (lockNanoseconds, effects, baselines)
+    (self.seconds, self.conditions) = (seconds, conditions)
   }
 
   var text: String {

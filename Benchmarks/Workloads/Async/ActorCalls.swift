@@ -16,10 +16,7 @@ struct ActorCalls: Workload {
     "calls of an actor: by a task that prefers the subject, on the caller's own serial executor, on another one"
   let metrics = Metric.cost + Metric.allocation
   let needs = Abilities.tasks
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] {
     ["preference", "shared", "other"].map { ["call": $0, "ops": "10000"] }
   }

@@ -9,10 +9,7 @@ struct AsyncFib: Workload {
   let summary = "fib(n) by recursion, one of the two calls as async let"
   let metrics = Metric.cost + Metric.allocation
   let needs = Abilities.tasks
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] { [["n": "18"]] }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {

@@ -8,10 +8,7 @@ struct Hop: Workload {
   let summary = "a task of the default executor goes to the subject for one step and comes back"
   let metrics = Metric.cost + Metric.allocation
   let needs = Abilities.tasks
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] { [["ops": "1000"]] }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
@@ -20,10 +17,8 @@ struct Hop: Workload {
     // A task without a preference that prefers the default executor for a step goes there as it would go anywhere else.
     let there = subject.taskExecutor ?? globalConcurrentExecutor
     let flags = RunFlags(count: hops)
-    return .task(of: hops, on: subject, executor: nil) {
+    return .task(of: hops, flags, on: subject, executor: nil) {
       for index in 0..<hops { await withTaskExecutorPreference(there) { flags.slot(index).mark() } }
-    } verify: {
-      try flags.check()
     }
   }
 }

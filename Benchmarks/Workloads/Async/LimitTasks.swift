@@ -9,10 +9,7 @@ struct LimitTasks: Workload {
   let summary = "at most max asynchronous bodies at a time, each of which is suspended once"
   let metrics = Metric.cost + Metric.allocation
   let needs = Abilities.tasks
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] { [["ops": "1000", "max": "4"]] }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
@@ -21,7 +18,7 @@ struct LimitTasks: Workload {
     let subject = S(workers: setting.workers)
     let flags = RunFlags(count: operations)
     let gauge = ConcurrencyGauge()
-    return .task(of: operations, on: subject, executor: subject.taskExecutor) {
+    return .task(of: operations, flags, on: subject, executor: subject.taskExecutor) {
       await subject.runTasks(operations, limit: limit) { index in
         gauge.enter(limit: limit)
         await Task.yield()
@@ -29,7 +26,6 @@ struct LimitTasks: Workload {
         gauge.leave()
       }
     } verify: {
-      try flags.check()
       try gauge.check(limit: limit)
     }
   }

@@ -9,10 +9,7 @@ struct SpawnTasks: Workload {
   let summary = "a task spawns empty tasks on its executor and awaits them"
   let metrics = Metric.cost + Metric.allocation
   let needs = Abilities.tasks
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] {
     [["form": "task", "ops": "1000"], ["form": "group", "ops": "20000"]]
   }
@@ -38,6 +35,6 @@ struct SpawnTasks: Workload {
       }
     default: throw Complaint(.usage, "form is task or group, not as in '\(setting.parameters)'")
     }
-    return .task(of: operations, on: subject, executor: executor, round) { try flags.check() }
+    return .task(of: operations, flags, on: subject, executor: executor, round)
   }
 }

@@ -9,16 +9,18 @@ extension Trial {
   ///
   /// - Parameters:
   ///   - operations: the number of operations in one round.
+  ///   - flags: those of operations that must have run once.
   ///   - executor: where the task runs; nil for Swift's default executor.
   ///   - verify: throws when a round did anything other than asked.
   static func task<S: ClosureSubject>(
-    of operations: Int, on subject: S, executor: (any TaskExecutor)?, _ round: @escaping @Sendable () async -> Void,
-    verify: @escaping () throws -> Void
+    of operations: Int, _ flags: RunFlags? = nil, on subject: S, executor: (any TaskExecutor)?,
+    _ round: @escaping @Sendable () async -> Void, verify: @escaping () throws -> Void = {}
   ) -> Trial {
     Trial(operationsPerRepeat: operations) { repeats in
       let elapsed = ElapsedInTasks()
       for _ in 0..<repeats {
         elapsed.time(round, on: executor)
+        try flags?.check()
         try verify()
         try checkEmpty(subject.unfinished ?? 0)
       }

@@ -24,7 +24,6 @@ struct VisibleTasks: Workload {
   let needs: Abilities = [.tasks, .limits]
   let repeats = RepeatPolicy.samples(2, seconds: 1)
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] {
     Scenario.all.keys.sorted().flatMap { name in ["6", "3"].map { ["scenario": name, "low": $0] } }
   }

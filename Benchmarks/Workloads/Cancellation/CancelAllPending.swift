@@ -12,7 +12,6 @@ struct CancelAllPending: Workload {
   let summary = "cancelAllOperations() on pending operations, until the queue is empty"
   let metrics = [Metric.nsPerCancel]
   let needs = Abilities.operations
-  let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] {
     [["held": "dependency", "pending": "1000"], ["held": "suspension", "pending": "1000"]]

@@ -104,7 +104,6 @@ protocol HeldGraphWorkload: Workload {
 extension HeldGraphWorkload {
   var metrics: [Metric] { [.nsPerCancel, .executed] }
   var needs: Abilities { .operations }
-  var repeats: RepeatPolicy { .calibrated() }
 
   func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
     let graph = try graph(setting)

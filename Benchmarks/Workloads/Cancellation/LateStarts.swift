@@ -67,10 +67,7 @@ private final class CancelRound<S: OperationSubject>: @unchecked Sendable {
   private let isCalling = Atomic<Bool>(false)
 
   init(operations: Int, isChained: Bool, rounds: Int, workers: Int) {
-    self.operations = operations
-    self.isChained = isChained
-    self.rounds = rounds
-    self.workers = workers
+    (self.operations, self.isChained, self.rounds, self.workers) = (operations, isChained, rounds, workers)
     subject = S(workers: workers)
     begun = .allocate(capacity: operations)
     for index in 0..<operations { (begun + index).initialize(to: Atomic(0)) }

@@ -16,7 +16,6 @@ struct Storm: Workload {
   let metrics = Metric.cost + [.executed, .cancelled]
   let headlines = [Metric.nsPerOp, .executed, .cancelled]
   let needs = Abilities.operations
-  let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] {
     [["ops": "4000", "adders": "2", "cancellers": "1", "work_ns": "500"]]

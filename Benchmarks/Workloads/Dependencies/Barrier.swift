@@ -11,8 +11,6 @@ struct Barrier: Workload {
   let summary = "batches of operations with a barrier between them"
   let metrics = Metric.cost + Metric.allocation
   let needs = Abilities.barriers
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["batches": "10", "width": "50"]] }
   func extendedParameterSets() -> [Parameters] {

@@ -14,7 +14,6 @@ struct Chain: Workload {
   let metrics = Metric.cost + [Metric.nsPerEdge] + Metric.allocation
   let headlines = [Metric.nsPerOp, .voluntarySwitchesPerOp] + Metric.allocation
   let repeats = RepeatPolicy.calibrated(seconds: 0.05)
-  let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["length": "1000"]] }
   func extendedParameterSets() -> [Parameters] { ManyOperations.sizes.map { ["length": "\($0)"] } }

@@ -12,8 +12,6 @@ struct FanIn: Workload {
   let summary = "one operation that depends on many"
   let metrics = Metric.cost + [Metric.nsPerEdge] + Metric.allocation
   let headlines = [Metric.nsPerOp, .voluntarySwitchesPerOp] + Metric.allocation
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["width": "1000"]] }
   func extendedParameterSets() -> [Parameters] { ManyOperations.sizes.map { ["width": "\($0)"] } }

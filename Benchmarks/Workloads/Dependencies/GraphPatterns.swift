@@ -14,7 +14,6 @@ struct GraphPatterns: GraphWorkload {
   let summary = "the eleven graph patterns of Task Bench"
   let metrics = Metric.cost + [Metric.nsPerEdge, Metric.makespan, Metric.efficiency] + Metric.allocation
   let headlines = [Metric.nsPerOp, .efficiency, .allocationsPerOp]
-  let repeats = RepeatPolicy.calibrated()
   /// During this time the threads of a young process overlap more: an operation takes up to a quarter less time, and
   /// the same CPU time.
   let leadIn: UInt64 = 80_000_000

@@ -8,8 +8,6 @@ protocol GraphWorkload: Workload {
 }
 
 extension GraphWorkload {
-  var countsAllocations: Bool { true }
-
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
     let graph = try graph(setting)
     let runner = ClosureGraph<S>(graph, setting)
@@ -49,5 +47,4 @@ protocol ShapeWorkload: GraphWorkload {}
 extension ShapeWorkload {
   var metrics: [Metric] { Metric.cost + [.nsPerEdge] + Metric.allocation }
   var headlines: [Metric] { [.nsPerOp, .voluntarySwitchesPerOp] + Metric.allocation }
-  var repeats: RepeatPolicy { .calibrated() }
 }

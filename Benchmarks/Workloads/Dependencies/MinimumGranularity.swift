@@ -139,9 +139,7 @@ final class GranularitySweep {
   private var top: Double?
 
   init(_ graph: TaskGraph, cores: Int, makespan: @escaping (_ work: Double) throws -> Double) {
-    self.graph = graph
-    self.cores = cores
-    self.makespan = makespan
+    (self.graph, self.cores, self.makespan) = (graph, cores, makespan)
   }
 
   func constants(peak: Double) -> METG.Sweep {

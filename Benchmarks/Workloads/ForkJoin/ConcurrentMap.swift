@@ -10,9 +10,7 @@ struct ConcurrentMap: Workload {
   let metrics = Trial.metricsBesideOneThread
   let headlines = Trial.headlinesBesideOneThread
   let needs = Abilities.collections
-  let repeats = RepeatPolicy.calibrated()
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] { [["elements": "1000000"]] }
 
   /// `SeededGenerator.mix`, in this module: the compiler makes it a part of the loops, as the compilers of the peers

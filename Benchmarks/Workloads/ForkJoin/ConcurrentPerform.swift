@@ -9,9 +9,7 @@ struct ConcurrentPerform: Workload {
   let metrics = Trial.metricsBesideOneThread
   let headlines = Trial.headlinesBesideOneThread
   let needs = Abilities.loops
-  let repeats = RepeatPolicy.calibrated()
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] { ["0", "1000"].map { ["iterations": "10000", "work_ns": $0] } }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {

@@ -12,7 +12,6 @@ struct ConcurrentSort: Workload {
   let needs = Abilities.collections
   let repeats = RepeatPolicy.calibrated(seconds: 0.06)
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] {
     ["stable", "unstable"].map { ["elements": "1000000", "kind": $0] }
   }

@@ -9,7 +9,6 @@ struct Fib: Workload {
   let summary = "the n-th Fibonacci number by recursion, every call a task"
   let metrics = Trial.metricsBesideOneThread
   let headlines = Trial.headlinesBesideOneThread
-  let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] {
     [["n": "15", "join": "fork"], ["n": "25", "join": "fork"], ["n": "15", "join": "counter"]]

@@ -21,7 +21,6 @@ struct ForkBreakEven: Workload {
   let timeLimit: Double? = 120
   var problems = BreakEvenSweep.problems
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] { [["from": "worker"], ["from": "outside"]] }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {

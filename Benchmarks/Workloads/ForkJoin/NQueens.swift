@@ -9,7 +9,6 @@ struct NQueens: Workload {
   let summary = "the solutions of the n queens problem, every placement a task"
   let metrics = Trial.metricsBesideOneThread
   let headlines = Trial.headlinesBesideOneThread
-  let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] { [["n": "8", "join": "fork"]] }
   func extendedParameterSets() -> [Parameters] {

@@ -9,7 +9,6 @@ struct Skynet: Workload {
   let summary = "a tree of ten children each that adds up the ordinals of its leaves"
   let metrics = Trial.metricsBesideOneThread
   let headlines = Trial.headlinesBesideOneThread
-  let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] {
     [["leaves": "1000", "join": "fork"], ["leaves": "1000", "join": "counter"]]

@@ -15,7 +15,6 @@ struct Steal: Workload {
   let needs = Abilities.forks.union(.threads)
   let repeats = RepeatPolicy.samples(SampleSeries.samplesForP99, seconds: 0.05)
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] { [["samples": "\(SampleSeries.samplesForP99)"]] }
   func repeats(_ parameters: Parameters) -> RepeatPolicy {
     let samples = parameters.integer("samples") ?? SampleSeries.samplesForP99

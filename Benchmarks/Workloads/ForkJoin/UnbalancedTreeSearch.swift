@@ -79,9 +79,7 @@ struct GeometricTree: ForkJoinTree {
   init(seed: UInt32, branching: Double, depth: Int, cutoff: Int, expected: Int) {
     // The message is 16 bytes of zero and the seed.
     root = Node(state: SHA1.digest(words: 5) { $0[4] = seed }, depth: 0)
-    self.depth = depth
-    self.cutoff = cutoff
-    self.expected = expected
+    (self.depth, self.cutoff, self.expected) = (depth, cutoff, expected)
     logarithm = log(1 - 1 / (1 + branching))
   }
 

@@ -13,9 +13,7 @@ final class BackgroundLoad<S: ClosureSubject>: Sendable {
   private let ended = DispatchSemaphore(value: 0)
 
   init(_ subject: S, chains: Int, rounds: Int) {
-    self.subject = subject
-    self.chains = chains
-    self.rounds = rounds
+    (self.subject, self.chains, self.rounds) = (subject, chains, rounds)
   }
 
   func start() {

@@ -45,9 +45,7 @@ private final class Rally<S: ClosureSubject>: @unchecked Sendable {
   private var last: UInt64 = 0
 
   init(_ first: S, _ second: S, rounds: Int) {
-    self.first = first
-    self.second = second
-    self.rounds = rounds
+    (self.first, self.second, self.rounds) = (first, second, rounds)
     trips = .allocate(capacity: rounds)
     trips.initialize(repeating: 0, count: rounds)
   }

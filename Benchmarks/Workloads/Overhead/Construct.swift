@@ -9,8 +9,6 @@ struct Construct: Workload {
   let summary = "creates and releases operations that never enter a queue"
   let metrics = Metric.cost + Metric.allocation
   let needs = Abilities.operations
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["ops": "1000"]] }
 

@@ -10,8 +10,6 @@ struct ContendedAdd: Workload {
   let name = BenchmarkName("overhead", "contended-add")
   let summary = "several outside threads add empty operations at once"
   let metrics = Metric.cost + Metric.allocation
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["ops": "10000", "producers": "2"]] }
   func extendedParameterSets() -> [Parameters] { ["1", "4", "8", "16"].map { ["ops": "10000", "producers": $0] } }

@@ -14,8 +14,6 @@ struct ExternalAdd: Workload {
   let metrics = Metric.cost + Metric.allocation + [Metric.pendingBytesPerOp]
   let headlines =
     Metric.cost + Metric.allocation + [Metric.pendingBytesPerOp, .threadsCreated, .peakRSS]
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["ops": "10000"]] }
   func extendedParameterSets() -> [Parameters] { ["1000", "100000", "1000000"].map { ["ops": $0] } }

@@ -11,8 +11,6 @@ struct ExternalBatch: Workload {
   let summary = "one outside thread adds empty operations in batches and waits for all"
   let metrics = Metric.cost + Metric.allocation
   let needs = Abilities.operations
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["ops": "10000", "batch": "1000"]] }
   func extendedParameterSets() -> [Parameters] { ["10", "100", "10000"].map { ["ops": "10000", "batch": $0] } }

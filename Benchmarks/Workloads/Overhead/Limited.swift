@@ -10,8 +10,6 @@ struct Limited: Workload {
   let summary = "one outside thread adds empty operations to a queue with maxConcurrentOperationCount"
   let metrics = Metric.cost + Metric.allocation
   let needs = Abilities.operations
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["ops": "10000", "max": "1"]] }
   func extendedParameterSets() -> [Parameters] { [["ops": "10000", "max": "2"]] }

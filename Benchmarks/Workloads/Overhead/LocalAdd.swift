@@ -12,8 +12,6 @@ struct LocalAdd: Workload {
   let name = BenchmarkName("overhead", "local-add")
   let summary = "one operation adds empty operations to its own queue"
   let metrics = Metric.cost + Metric.allocation
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["ops": "10000"]] }
 

@@ -11,8 +11,6 @@ struct ManualStart: Workload {
   let summary = "starts operations on the calling thread, without a queue"
   let metrics = Metric.cost + Metric.allocation
   let needs = Abilities.operations
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["ops": "1000"]] }
 

@@ -11,8 +11,6 @@ struct ManyQueues: Workload {
   let summary = "one outside thread adds empty operations to several queues in turn"
   let metrics = Metric.cost + Metric.allocation
   let needs = Abilities.queues
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["ops": "10000", "queues": "100"]] }
   func extendedParameterSets() -> [Parameters] { ["1", "10", "1000", "10000"].map { ["ops": "10000", "queues": $0] } }

@@ -13,8 +13,6 @@ struct WithCompletion: Workload {
   let summary = "one outside thread adds empty operations, each with a completion block"
   let metrics = Metric.cost + Metric.allocation
   let needs = Abilities.operations
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
   /// The nanoseconds to wait for a completion block before the block counts as lost.
   var patience: UInt64 = 10_000_000_000
 

@@ -9,8 +9,6 @@ struct WithPriority: Workload {
   let summary = "one outside thread adds empty operations of mixed priorities"
   let metrics = Metric.cost + Metric.allocation
   let needs = Abilities.operations
-  let repeats = RepeatPolicy.calibrated()
-  let countsAllocations = true
 
   func parameterSets() -> [Parameters] { [["ops": "10000"]] }
 

@@ -10,7 +10,6 @@ struct Inversion: Workload {
   let summary = "how long an operation is ready while lower ones run that started later"
   let metrics = [Metric.inversion, .inversionMax]
   let needs = Abilities.operations
-  let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] { [["ops": "2000", "work_ns": "2000"]] }
   func extendedParameterSets() -> [Parameters] { [["ops": "500", "work_ns": "20000"]] }

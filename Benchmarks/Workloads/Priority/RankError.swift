@@ -11,7 +11,6 @@ struct RankError: Workload {
   let summary = "higher operations passed over by each start, lower ones started before each"
   let metrics = Metric.distribution("rank_error") + Metric.distribution("delay")
   let needs = Abilities.operations
-  let repeats = RepeatPolicy.calibrated()
 
   func parameterSets() -> [Parameters] { [["ops": "2000", "work_ns": "2000"]] }
 

@@ -206,9 +206,7 @@ private final class Lane: @unchecked Sendable {
   private var hasDoubled = false
 
   init(submitter: Int, isOpener: Bool, capacity: Int, credit: Int) {
-    self.submitter = submitter
-    self.isOpener = isOpener
-    self.capacity = capacity
+    (self.submitter, self.isOpener, self.capacity) = (submitter, isOpener, capacity)
     self.credit = DispatchSemaphore(value: 0)
     // A semaphore must not end below its initial value, so the initial value is 0.
     for _ in 0..<credit { self.credit.signal() }

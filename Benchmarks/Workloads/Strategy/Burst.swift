@@ -29,7 +29,6 @@ struct Burst: Workload {
   /// A subject that takes longer to go to sleep is taken never to sleep.
   private static let patience: UInt64 = 2_000_000_000
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] {
     let burst: Parameters = ["ops": "64", "work_ns": "1000"]
     return [burst.merging(["state": "idle"]), burst.merging(["state": "busy", "load_ns": "5000"])]

@@ -14,9 +14,7 @@ struct OneLock: Workload {
   let summary = "operations that all take one lock for a fraction of a microsecond, so that taking work hurts"
   let metrics = Metric.cost
   let headlines = [Metric.nsPerOp, .cpuNsPerOp, .voluntarySwitchesPerOp]
-  let repeats = RepeatPolicy.calibrated()
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] { [["ops": "4000", "held_ns": "300"]] }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {

@@ -12,9 +12,7 @@ struct OneProducer: Workload {
   let summary = "one operation adds operations of some microseconds, which the other workers must take from it"
   let metrics = Metric.cost
   let headlines = [Metric.nsPerOp, .cpuNsPerOp, .voluntarySwitchesPerOp]
-  let repeats = RepeatPolicy.calibrated()
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] { [["ops": "1000", "work_ns": "2000"]] }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {

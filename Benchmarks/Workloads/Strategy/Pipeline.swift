@@ -15,9 +15,7 @@ struct Pipeline: Workload {
   let summary = "items that pass through stages, a bounded number at a time: the time per item and stage"
   let metrics = Metric.cost
   let headlines = [Metric.nsPerOp, .cpuNsPerOp, .voluntarySwitchesPerOp]
-  let repeats = RepeatPolicy.calibrated()
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] {
     [["items": "1000", "stages": "4", "depth": "8", "work_ns": "500"]]
   }
@@ -49,10 +47,7 @@ private final class PipelineBelt<S: ClosureSubject>: Sendable {
   private let finished = DispatchSemaphore(value: 0)
 
   init(_ subject: S, _ flags: RunFlags, stages: Int, depth: Int, rounds: Int) {
-    self.subject = subject
-    self.flags = flags
-    self.stages = stages
-    self.rounds = rounds
+    (self.subject, self.flags, self.stages, self.rounds) = (subject, flags, stages, rounds)
     items = flags.count / stages
     self.depth = min(depth, items)
   }

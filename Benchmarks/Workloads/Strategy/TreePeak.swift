@@ -16,9 +16,7 @@ struct TreePeak: Workload {
   let summary = "a tree whose operations add their children: the time, and how many are pending at once"
   let metrics = Metric.cost + [Metric.peakPending]
   let headlines = [Metric.nsPerOp, .peakPending, .peakRSS]
-  let repeats = RepeatPolicy.calibrated()
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] { [["levels": "14"]] }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
@@ -56,9 +54,7 @@ final class SpawnTree<S: ClosureSubject>: @unchecked Sendable {
 
   /// A tree with an operation for each flag.
   init(_ subject: S, _ flags: RunFlags, gauge: PendingGauge?) {
-    self.subject = subject
-    self.flags = flags
-    self.gauge = gauge
+    (self.subject, self.flags, self.gauge) = (subject, flags, gauge)
     parents = flags.count / 2
     unfinished = .allocate(capacity: parents)
     for parent in 0..<parents { (unfinished + parent).initialize(to: Atomic(2)) }

@@ -18,7 +18,6 @@ struct Urgent: Workload {
   /// Backlogs, each with its urgent operations.
   let repeats = RepeatPolicy.samples(30, seconds: 0.5)
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] {
     [["backlog": "1000", "work_ns": "5000", "urgent": "10", "interval_us": "50"]]
   }

@@ -19,7 +19,6 @@ struct WaitingParents: Workload {
   /// A process takes under a second, so a process that takes longer than this is in a deadlock.
   let timeLimit: Double? = 5
 
-  func parameterSets() -> [Parameters] { [] }
   func extendedParameterSets() -> [Parameters] { [["children": "3", "depth": "6", "work_ns": "1000"]] }
 
   func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {

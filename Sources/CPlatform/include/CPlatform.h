@@ -236,6 +236,14 @@ extern void operations_pay_debts(void) __attribute__((weak));
 static inline void cplatform_pay_debts(void) {
   if (operations_pay_debts) operations_pay_debts();
 }
+/// Free the memory that the ending thread keeps to use again: the operation core's, and that of jobs of tasks. Weak, so
+/// that jobs link without either.
+extern void operations_free_spares(cplatform_thread_words *words) __attribute__((weak));
+extern void operations_free_task_spares(cplatform_thread_words *words) __attribute__((weak));
+static inline void cplatform_free_spares(cplatform_thread_words *words) {
+  if (operations_free_spares) operations_free_spares(words);
+  if (operations_free_task_spares) operations_free_task_spares(words);
+}
 /// A body ends the thread that it runs on instead of returning. `frame` is the thread's `cplatform_frame()`. Does not
 /// return. The operation core defines the function; weak, so that this module links alone.
 extern void operations_thread_left(const void *_Nullable frame) __attribute__((weak));

@@ -1,3 +1,4 @@
+import OperationExecutors
 import OperationJobs
 import Primitives
 import Synchronization

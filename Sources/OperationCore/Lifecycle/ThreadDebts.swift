@@ -1,3 +1,4 @@
+import OperationExecutors
 import OperationForks
 
 /// What a thread has put off, and what others may wait for: a thread pays before it waits for others.

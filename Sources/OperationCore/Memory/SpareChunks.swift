@@ -1,4 +1,5 @@
 import CPlatform
+import OperationJobs
 
 /// Memory of one size for what operations need beside themselves: chunks of dependency lists, and side objects. The
 /// memory is kept to be used again: at most 1 MB, and 8 KB per thread until the thread ends.

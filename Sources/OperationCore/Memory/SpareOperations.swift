@@ -77,3 +77,12 @@ extension Operation {
       && dependents.load(ordering: .relaxed) <= EdgeWord.sealed && queueWord.load(ordering: .relaxed) == 0
   }
 }
+
+/// Called by C when a thread ends.
+@_documentation(visibility: internal)
+@c(operations_free_spares)
+public func operationsFreeSpares(_ words: UnsafeMutablePointer<cplatform_thread_words>) {
+  // Freeing an operation may give chunks back: chunks are freed last.
+  Spares<SpareOperations>.freeOwn(words)
+  Spares<SpareChunks>.freeOwn(words)
+}

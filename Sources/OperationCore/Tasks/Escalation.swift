@@ -12,7 +12,7 @@ extension Operation {
   /// The level rises, and `queuePriority` stays what the user has set. An operation that was raised to that level
   /// before is not visited again.
   final func escalate(to priority: TaskPriority) {
-    escalate(toLevel: QueuePriority(of: priority.rawValue).level)
+    escalate(toLevel: Job.level(ofTask: priority.rawValue))
   }
 
   final func escalate(toLevel level: Int) {
@@ -82,7 +82,7 @@ extension Operation {
 extension OperationQueue {
   /// Raises everything that a task waits for when it waits for the queue.
   final func escalate(to priority: TaskPriority) {
-    escalate(toLevel: Operation.QueuePriority(of: priority.rawValue).level)
+    escalate(toLevel: Job.level(ofTask: priority.rawValue))
   }
 
   final func escalate(toLevel level: Int) {

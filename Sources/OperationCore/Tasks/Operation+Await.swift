@@ -1,4 +1,5 @@
 import CPlatform
+import OperationExecutors
 import OperationJobs
 import Primitives
 import Synchronization

@@ -105,14 +105,14 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
     return time == 0 ? nil : time
   }
   override func releaseUnrunBlocks() { run.abandon() }
-  override func levelRose() { run.escalate(to: QueuePriority(level: level).ofTask) }
+  override func levelRose() { run.escalate(to: Job.taskPriority(ofLevel: level)) }
   override func willBeListed(in queue: OperationQueue) {
     RetryScope.list(self, in: queue) { makeTask(on: queue.backend, home: queue.home) }
   }
 
   private func makeTask(on backend: any Backend, home: UInt32) {
     let level = level
-    run.makeTask(on: backend, home: home, priority: QueuePriority(level: level).ofTask)
+    run.makeTask(on: backend, home: home, priority: Job.taskPriority(ofLevel: level))
     // Another thread that cancelled or raised the operation meanwhile found no task.
     if isCancelled { run.cancel() }
     if self.level > level { levelRose() }

@@ -1,3 +1,4 @@
+import OperationExecutors
 import OperationJobs
 import Primitives
 
@@ -28,7 +29,7 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
   private var held: UnownedJob?
   /// Where the task's other jobs go.
   private var backend: (any Backend)?
-  private(set) var homeNumber: UInt32 = 0
+  @usableFromInline package private(set) var homeNumber: UInt32 = 0
   /// While the body runs.
   private var operation: Operation?
   /// What the body awaits now. Most bodies await one operation at a time: a list would be an allocation.
@@ -194,7 +195,7 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
 
   @usableFromInline
   func enqueue(_ job: consuming ExecutorJob) {
-    let urgency = Operation.QueuePriority(of: job.priority.rawValue).level
+    let urgency = Job.level(ofTask: job.priority.rawValue)
     let job = UnownedJob(job)
     let level: Int? = lock.withLock {
       // The task is being made.
@@ -209,9 +210,9 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
 }
 
 extension TaskRun: TaskJobRunner {
-  func submit(_ job: Job) { backend?.submit(job) }
+  @usableFromInline package func submit(_ job: Job) { backend?.submit(job) }
 
-  func run(_ job: UnownedJob?) -> UInt {
+  @usableFromInline package func run(_ job: UnownedJob?) -> UInt {
     guard let job else { return 0 }
     // After the body's end this may be a job of an actor that the body called.
     guard let operation = lock.withLock({ operation }) else { return runJob(job) }

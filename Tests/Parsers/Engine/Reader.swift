@@ -11,9 +11,7 @@ public struct Reader: Sendable, CustomStringConvertible {
   public var description: String { name }
 
   init(_ name: String, tokens: [String], _ read: @escaping @Sendable ([UInt8]) throws -> Void) {
-    self.name = name
-    self.tokens = tokens
-    self.read = read
+    (self.name, self.tokens, self.read) = (name, tokens, read)
   }
 
   /// The property: any bytes give a value, or one complaint of one line. In words what is wrong; nil when it holds.

@@ -12,9 +12,7 @@ struct TrapTests {
     var description: String { "row \(row): \(scenario)" }
 
     init(_ row: String, _ scenario: String, _ reason: String) {
-      self.row = row
-      self.scenario = scenario
-      self.reason = reason
+      (self.row, self.scenario, self.reason) = (row, scenario, reason)
     }
   }
 

@@ -19,10 +19,7 @@ struct Chaos {
   private let queue: OperationQueue
 
   init(_ place: QueueUnderTest, _ context: RoundContext, _ recent: RecentOperations, _ random: SeededGenerator) {
-    self.place = place
-    self.context = context
-    self.recent = recent
-    self.random = random
+    (self.place, self.context, self.recent, self.random) = (place, context, recent, random)
     queue = place.queue
   }
 

@@ -18,10 +18,7 @@ final class HandWrittenStressOperation: Operation, RecordedOperation, @unchecked
   private let posting = Monitor<Void>(())
 
   init(_ record: OperationRecord, _ context: RoundContext, _ plan: BodyPlan, _ style: Style) {
-    self.record = record
-    self.context = context
-    self.plan = plan
-    self.style = style
+    (self.record, self.context, self.plan, self.style) = (record, context, plan, style)
     super.init()
   }
 

@@ -64,9 +64,7 @@ final class OperationRecord: @unchecked Sendable {
   let wasCancelled = Atomic<Bool>(false)
 
   init(id: Int, kind: OperationKind, queue: Int?) {
-    self.id = id
-    self.kind = kind
-    self.queue = queue
+    (self.id, self.kind, self.queue) = (id, kind, queue)
   }
 
   /// The message of an operation whose body has run.

@@ -14,10 +14,7 @@ struct Producer {
   private var errands: [@Sendable () -> Void] = []
 
   init(_ context: RoundContext, _ profile: StressProfile, _ recent: RecentOperations, _ random: SeededGenerator) {
-    self.context = context
-    self.profile = profile
-    self.recent = recent
-    self.random = random
+    (self.context, self.profile, self.recent, self.random) = (context, profile, recent, random)
   }
 
   mutating func run() {

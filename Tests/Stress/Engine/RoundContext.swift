@@ -12,9 +12,7 @@ final class RoundContext: Sendable {
   private let table = Monitor<[OperationRecord]>([])
 
   init(couriers: Couriers, queues: [QueueUnderTest], nested: QueueUnderTest) {
-    self.couriers = couriers
-    self.queues = queues
-    self.nested = nested
+    (self.couriers, self.queues, self.nested) = (couriers, queues, nested)
   }
 
   var records: [OperationRecord] { table.with { $0 } }

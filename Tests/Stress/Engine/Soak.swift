@@ -24,10 +24,7 @@ public struct Soak {
   }
 
   public init(_ backends: [TestBackend], seconds: Double, seed: UInt64, say: @escaping (String) -> Void) {
-    self.backends = backends
-    self.seconds = seconds
-    self.seed = seed
-    self.say = say
+    (self.backends, self.seconds, self.seed, self.say) = (backends, seconds, seed, say)
     done = backends.map { _ in Totals() }
   }
 

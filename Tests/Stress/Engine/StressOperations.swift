@@ -22,9 +22,7 @@ final class PlainStressOperation: Operation, RecordedOperation, @unchecked Senda
   private let plan: BodyPlan
 
   init(_ record: OperationRecord, _ context: RoundContext, _ plan: BodyPlan) {
-    self.record = record
-    self.context = context
-    self.plan = plan
+    (self.record, self.context, self.plan) = (record, context, plan)
     super.init()
   }
 
@@ -72,10 +70,7 @@ final class AsynchronousStressOperation: AsynchronousOperation, RecordedOperatio
   private let finishesAtOnce: Bool
 
   init(_ record: OperationRecord, _ context: RoundContext, _ plan: BodyPlan, finishesAtOnce: Bool) {
-    self.record = record
-    self.context = context
-    self.plan = plan
-    self.finishesAtOnce = finishesAtOnce
+    (self.record, self.context, self.plan, self.finishesAtOnce) = (record, context, plan, finishesAtOnce)
     super.init()
   }
 
@@ -107,9 +102,7 @@ final class ReadyGatedStressOperation: Operation, RecordedOperation, @unchecked 
   private let isOpen = Atomic<Bool>(false)
 
   init(_ record: OperationRecord, _ context: RoundContext, _ plan: BodyPlan) {
-    self.record = record
-    self.context = context
-    self.plan = plan
+    (self.record, self.context, self.plan) = (record, context, plan)
     super.init()
   }
 

@@ -35,6 +35,7 @@ struct ComparisonFacts: Encodable {
     let backend: String
     let workers: Int
     let against: String
+    let sentence: String
   }
 
   /// The two sides, in words.
@@ -60,7 +61,10 @@ struct ComparisonFacts: Encodable {
     (comparisons, confidence) = (comparison.widening.comparisons, comparison.widening.confidence)
     lines = comparison.lines.map(Line.init)
     geometricMeans = comparison.means.map { arm, against, mean, lines in
-      Joined(Mean(backend: arm.subject, workers: arm.workers, against: against), MeanFacts(mean, lines: lines))
+      let sentence = RatioWords(mean.ratio, mean.interval).sentence(arm.subject, against: comparison.sides.b)
+      return Joined(
+        Mean(backend: arm.subject, workers: arm.workers, against: against, sentence: sentence),
+        MeanFacts(mean, lines: lines))
     }
     (missing, conditions) = (comparison.missing, comparison.conditions)
     machines = comparison.machines.map(MachineFacts.init)

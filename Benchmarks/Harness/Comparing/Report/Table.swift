@@ -9,9 +9,7 @@ package struct Table: Sendable {
   private let failures: [CellKey: String]
 
   package init(_ results: ResultTable, plan: Plan, failures: [CellKey: String]) {
-    self.results = results
-    self.plan = plan
-    self.failures = failures
+    (self.results, self.plan, self.failures) = (results, plan, failures)
   }
 
   /// `subjects` describes the subject of each column; `ours` are those that say over which benchmarks means stand

@@ -19,9 +19,7 @@ struct TableBlocks {
   private let width: Int
 
   init(_ headings: [String], _ lines: [Line], width: Int) {
-    self.headings = headings
-    self.lines = lines
-    self.width = width
+    (self.headings, self.lines, self.width) = (headings, lines, width)
   }
 
   /// Which parts of the label are beside the cells.

@@ -5,9 +5,7 @@ package struct GateArm: Hashable, Sendable {
   package let environment: [String: String]
 
   package init(_ name: String, program: String, environment: [String: String] = [:]) {
-    self.name = name
-    self.program = program
-    self.environment = environment
+    (self.name, self.program, self.environment) = (name, program, environment)
   }
 
   package func named(_ name: String) -> GateArm { GateArm(name, program: program, environment: environment) }

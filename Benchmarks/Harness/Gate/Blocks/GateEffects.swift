@@ -16,11 +16,7 @@ package struct GateEffects {
     watchSteal: @escaping () -> () -> Double, showProgress: @escaping (Int, Int, String) -> Void,
     isInterrupted: @escaping () -> Bool, now: @escaping () -> UInt64 = Clock.now, say: @escaping (String) -> Void
   ) {
-    self.launch = launch
-    self.watchSteal = watchSteal
-    self.showProgress = showProgress
-    self.isInterrupted = isInterrupted
-    self.now = now
-    self.say = say
+    (self.launch, self.watchSteal, self.showProgress) = (launch, watchSteal, showProgress)
+    (self.isInterrupted, self.now, self.say) = (isInterrupted, now, say)
   }
 }

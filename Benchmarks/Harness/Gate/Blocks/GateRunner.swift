@@ -12,9 +12,7 @@ package struct GateRunner {
     package let reason: String
 
     package init(isBase: Bool, isAbsent: Bool = false, reason: String) {
-      self.isBase = isBase
-      self.isAbsent = isAbsent
-      self.reason = reason
+      (self.isBase, self.isAbsent, self.reason) = (isBase, isAbsent, reason)
     }
 
     /// The head has the benchmark and the base does not.
@@ -63,12 +61,8 @@ package struct GateRunner {
   private var short: Set<String> = []
 
   package init(base: GateArm, head: GateArm, effort: GateEffort, seed: UInt64, spin: Spin, effects: GateEffects) {
-    self.base = base
-    self.head = head
-    self.effort = effort
-    self.seed = seed
-    self.spin = spin
-    self.effects = effects
+    (self.base, self.head, self.effort) = (base, head, effort)
+    (self.seed, self.spin, self.effects) = (seed, spin, effects)
   }
 
   /// Runs blocks of the cells in rounds: each cell that is open gets one block. The blocks of a cell are so spread over

@@ -12,10 +12,8 @@ package struct GatedCell: Hashable, Sendable {
   package init(
     _ cell: CellKey, _ metrics: [GatedMetric], countsAllocations: Bool = false, countsInstructions: Bool = false
   ) {
-    self.cell = cell
-    self.metrics = metrics
-    self.countsAllocations = countsAllocations
-    self.countsInstructions = countsInstructions
+    (self.cell, self.metrics) = (cell, metrics)
+    (self.countsAllocations, self.countsInstructions) = (countsAllocations, countsInstructions)
   }
 
   /// Makes a copy of the cell on another subject.

@@ -11,12 +11,8 @@ package struct Provenance: Codable, Hashable, Sendable {
   package let command: String
 
   package init(date: String, cpu: String, cpus: Int, kernel: String, commit: String, command: String) {
-    self.date = date
-    self.cpu = cpu
-    self.cpus = cpus
-    self.kernel = kernel
-    self.commit = commit
-    self.command = command
+    (self.date, self.cpu, self.cpus) = (date, cpu, cpus)
+    (self.kernel, self.commit, self.command) = (kernel, commit, command)
   }
 
   /// The provenance of numbers that are measured now on this machine. `commit` is the commit of the measured program,

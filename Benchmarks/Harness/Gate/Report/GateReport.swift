@@ -19,13 +19,8 @@ package struct GateReport: Codable, Sendable {
     notes: [String]
   ) {
     verdict = GateVerdict.combined(findings.map(\.verdict))
-    self.base = base
-    self.head = head
-    self.provenance = provenance
-    self.seconds = seconds
-    self.stealShare = stealShare
-    self.findings = findings
-    self.notes = notes
+    (self.base, self.head, self.provenance, self.seconds) = (base, head, provenance, seconds)
+    (self.stealShare, self.findings, self.notes) = (stealShare, findings, notes)
   }
 
   package func json() throws -> String { try JSONFile.text(self) }

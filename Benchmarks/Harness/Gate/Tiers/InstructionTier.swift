@@ -11,9 +11,7 @@ package struct InstructionTier {
   private let counter: Counter?
 
   init(_ cells: [GatedCell], _ resources: GateTiers.Resources, _ counter: Counter?) {
-    self.cells = cells
-    self.resources = resources
-    self.counter = counter
+    (self.cells, self.resources, self.counter) = (cells, resources, counter)
   }
 
   func run(_ runner: GateRunner, _ found: inout GateFindings) {

@@ -10,8 +10,6 @@ package struct PairedBlock: Hashable, Sendable {
   package let isExcluded: Bool
 
   package init(effect: Double, null: Double, isExcluded: Bool = false) {
-    self.effect = effect
-    self.null = null
-    self.isExcluded = isExcluded
+    (self.effect, self.null, self.isExcluded) = (effect, null, isExcluded)
   }
 }

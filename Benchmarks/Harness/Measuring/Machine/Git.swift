@@ -20,9 +20,7 @@ package struct Git {
   ///   - program: a name that is looked up on the path, or a file.
   ///   - seconds: how long git may take to answer.
   package init(_ folder: String, program: String = "git", seconds: Double = 20) {
-    self.folder = folder
-    self.program = program
-    self.seconds = seconds
+    (self.folder, self.program, self.seconds) = (folder, program, seconds)
   }
 
   /// Git sets variables for a hook that name its repository and its index. They would lead every git that this program

@@ -52,12 +52,8 @@ package struct MeasureRequest: Codable, Hashable, Sendable {
     parameters = cell.scenario.parameters.description
     subject = cell.arm.subject
     workers = cell.arm.workers
-    self.mode = mode
-    self.seed = seed
-    self.spin = spin
-    self.context = context
-    self.serviceTime = serviceTime
-    self.allocator = allocator
+    (self.mode, self.seed, self.spin) = (mode, seed, spin)
+    (self.context, self.serviceTime, self.allocator) = (context, serviceTime, allocator)
   }
 
   /// Makes a copy of the request for another subject.

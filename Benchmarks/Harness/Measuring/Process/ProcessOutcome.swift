@@ -48,10 +48,8 @@ package struct ProcessOutcome: Sendable {
     self.ending = ending
     self.lines = lines
     self.lastWords = lastWords.map { Self.cut(Printable.name($0)) }
-    self.nanoseconds = nanoseconds
-    self.stoodStill = stoodStill
-    self.cpuSeconds = cpuSeconds
-    self.isOutputHeld = isOutputHeld
+    (self.nanoseconds, self.stoodStill) = (nanoseconds, stoodStill)
+    (self.cpuSeconds, self.isOutputHeld) = (cpuSeconds, isOutputHeld)
   }
 
   /// Makes a copy of the outcome with other lines.

@@ -12,11 +12,8 @@ package struct TraceRequest: Codable, Hashable, Sendable {
   package let operationLimit: Int
 
   package init(file: String, name: String, process: Int32, repeats: Int, operationLimit: Int) {
-    self.file = file
-    self.name = name
-    self.process = process
-    self.repeats = repeats
-    self.operationLimit = operationLimit
+    (self.file, self.name, self.process) = (file, name, process)
+    (self.repeats, self.operationLimit) = (repeats, operationLimit)
   }
 
   /// The number of operations that shows how a benchmark works. More of the same would only make the file longer.

@@ -11,9 +11,6 @@ package struct Tracer {
     isOn: @escaping () -> Bool, start: @escaping () -> Void, stop: @escaping () -> Void,
     write: @escaping (TraceRequest) throws -> (operations: Int, notShown: Int)
   ) {
-    self.isOn = isOn
-    self.start = start
-    self.stop = stop
-    self.write = write
+    (self.isOn, self.start, self.stop, self.write) = (isOn, start, stop, write)
   }
 }

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import HarnessWords
 
-/// The form of the JSON files that the laboratory keeps: sorted keys in snake case, indented.
+/// The form of the JSON files that the laboratory keeps: sorted keys in snake case, indented. A list of numbers or texts
+/// stands on one line.
 package enum JSONFile {
   /// Throws one line when the data have another form. `path` is the name of the file in error messages.
   package static func content<Content: Decodable>(
@@ -20,6 +21,29 @@ package enum JSONFile {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     if !isCompact { encoder.outputFormatting.insert(.prettyPrinted) }
     encoder.keyEncodingStrategy = .convertToSnakeCase
-    return String(decoding: try encoder.encode(content), as: UTF8.self) + "\n"
+    let text = String(decoding: try encoder.encode(content), as: UTF8.self) + "\n"
+    return isCompact ? text : withListsOnOneLine(text)
+  }
+
+  private static func withListsOnOneLine(_ text: String) -> String {
+    var lines: [Substring] = []
+    // Where the list begins that may go on: a line that opens something else ends that.
+    var opening: Int?
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      let words = line.drop { $0 == " " }
+      if let begin = opening, words.first == "]", begin + 1 < lines.count {
+        let items = lines[(begin + 1)...].map { String($0.drop { $0 == " " }) }.joined(separator: " ")
+        lines.replaceSubrange(begin..., with: [lines[begin] + items + words])
+        opening = nil
+        continue
+      }
+      if line.hasSuffix("[") {
+        opening = lines.count
+      } else if words.isEmpty || "{}[]".contains(line.last!) {
+        opening = nil
+      }
+      lines.append(line)
+    }
+    return lines.joined(separator: "\n")
   }
 }

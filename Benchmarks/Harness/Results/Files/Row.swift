@@ -17,13 +17,8 @@ package struct Row: Hashable, Sendable {
   package init(
     runID: String, host: String = "", block: Int, process: Int, valueIndex: Int, cell: CellKey, reading: Reading
   ) {
-    self.runID = runID
-    self.host = host
-    self.block = block
-    self.process = process
-    self.valueIndex = valueIndex
-    self.cell = cell
-    self.reading = reading
+    (self.runID, self.host, self.block, self.process) = (runID, host, block, process)
+    (self.valueIndex, self.cell, self.reading) = (valueIndex, cell, reading)
   }
 
   /// The cell's parameters and the reading's parameters.

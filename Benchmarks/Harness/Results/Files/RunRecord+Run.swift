@@ -31,10 +31,7 @@ extension RunRecord {
     aslr = SystemFile.read("/proc/sys/kernel/randomize_va_space") ?? "not visible"
     loadAverageAtStart = SystemLoad.average
     performanceEvents = PerfAvailability()
-    self.arguments = arguments
-    self.context = context
-    self.subjects = subjects
-    self.reference = reference
+    (self.arguments, self.context, self.subjects, self.reference) = (arguments, context, subjects, reference)
   }
 
   /// Records how this program was built.

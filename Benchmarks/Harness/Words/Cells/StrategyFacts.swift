@@ -11,10 +11,7 @@ package struct StrategyFacts: Codable, Hashable, Sendable {
     package let givesUp: [Int]
 
     package init(text: String, summary: String, range: ClosedRange<Int>? = nil, givesUp: [Int] = []) {
-      self.text = text
-      self.summary = summary
-      self.range = range
-      self.givesUp = givesUp
+      (self.text, self.summary, self.range, self.givesUp) = (text, summary, range, givesUp)
     }
 
     /// The summary, with the range and with what the choice gives up.
@@ -31,9 +28,6 @@ package struct StrategyFacts: Codable, Hashable, Sendable {
   package let choices: [Choice]
 
   package init(name: String, summary: String, usual: String, choices: [Choice]) {
-    self.name = name
-    self.summary = summary
-    self.usual = usual
-    self.choices = choices
+    (self.name, self.summary, self.usual, self.choices) = (name, summary, usual, choices)
   }
 }

@@ -9,10 +9,7 @@ package struct SubjectFacts: Codable, Hashable, Sendable {
   package let givesUp: [Int]
 
   package init(_ name: String, role: SubjectRole, summary: String, givesUp: [Int] = []) {
-    self.name = name
-    self.role = role
-    self.summary = summary
-    self.givesUp = givesUp
+    (self.name, self.role, self.summary, self.givesUp) = (name, role, summary, givesUp)
   }
 
   /// The summary, with what the strategy gives up.

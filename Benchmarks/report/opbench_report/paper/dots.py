@@ -8,6 +8,8 @@ from .style import FAINT, INK, error_style, marker_style, title_size
 # What a character of the numbers at the right and of a tick label has of the panel's width, in inches.
 _CHARACTER = 0.046
 _TICK_CHARACTER = 0.058
+# What a panel has above and below its rows, in heights of a row.
+EDGE = 0.2
 
 
 def draw_dots(axes, panel, chart, arms, with_names, with_label, said=""):
@@ -19,7 +21,7 @@ def draw_dots(axes, panel, chart, arms, with_names, with_label, said=""):
     labels = [mark.label for other in alike for series in other.series for mark in series.marks]
     numbers = 0.12 + _CHARACTER * max(map(len, labels))
     room = numbers / (width - numbers)
-    axes.set_ylim(len(arms) - 0.4, -0.6)
+    axes.set_ylim(len(arms) - 0.5 + EDGE / 2, -0.5 - EDGE / 2)
     if panel.x.log:
         axes.set_xscale("log")
         axes.set_xlim(low, high * (high / low) ** room)

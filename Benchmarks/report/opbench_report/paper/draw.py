@@ -8,7 +8,7 @@ import textwrap
 from matplotlib.patches import Patch
 
 from ..files import replace
-from .dots import draw_dots
+from .dots import EDGE, draw_dots
 from .heat import heat_figure
 from .lines import ALIKE, ALIKE_STYLE, alike, draw_panel
 from .style import HATCHES, INK, PARAMETERS, WIDTH, for_the_web, marker_style, pyplot
@@ -70,10 +70,13 @@ def _dots_figure(chart):
         width = (WIDTH - margin - 0.12 - gap * (columns - 1)) / columns
         for column, panel in enumerate(panels):
             beside = arms[row][column if own else 0]
-            body = _body(beside)
+            # Beside one with names a panel ends with its last subject, and its rows are level with the names.
+            rest = max(beside.index(series.arm) for series in panel.series) + 1 if column else None
+            shown = beside[:rest]
+            body = _body(beside) * (len(shown) + EDGE) / (len(beside) + EDGE)
             place = [margin + column * (width + gap), base + bodies[row] - body, width, body]
             axes = figure.add_axes([length / whole for length, whole in zip(place, (WIDTH, height) * 2)])
-            draw_dots(axes, panel, chart, beside, own or column == 0, labelled[row][column], guide)
+            draw_dots(axes, panel, chart, shown, own or column == 0, labelled[row][column], guide)
         base -= gaps[row]
     if shared:
         words = _label(chart.panels[0].x, f"dashed: {guide}" if guide else "")

@@ -12,6 +12,9 @@ from ..complaint import BAD_INPUT, CANNOT_CREATE, USAGE, Complaint, exit_code
 from ..facts import path_beside, read_bytes
 from ..files import replace
 
+# The longest line of an environment, where it can be divided.
+_WIDTH = 200
+
 
 def keep(result, place, is_kept=None):
     """Writes `place`, a .csv.gz, and the environment beside it, which the result must have. `is_kept` says of the
@@ -21,7 +24,19 @@ def keep(result, place, is_kept=None):
         rows, record = _part(rows, record, is_kept)
     # Without a time stamp: the same rows give the same file.
     replace(place, gzip.compress(rows, mtime=0))
-    replace(path_beside(place), json.dumps(_without_places(record), indent=2, sort_keys=True) + "\n")
+    replace(path_beside(place), _text(_without_places(record)) + "\n")
+
+
+def _text(value, indent=""):
+    """Returns JSON with sorted keys, in which whatever fits stands on a line: a cell, a block, a subject."""
+    line = json.dumps(value, sort_keys=True)
+    if len(line) <= _WIDTH or not isinstance(value, (dict, list)):
+        return line
+    more = indent + "  "
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(more + _text(own, more) for own in value) + f"\n{indent}]"
+    pairs = (f"{more}{json.dumps(key)}: {_text(own, more)}" for key, own in sorted(value.items()))
+    return "{\n" + ",\n".join(pairs) + f"\n{indent}}}"
 
 
 def _part(rows, record, is_kept):

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 from ..complaint import UNAVAILABLE, Complaint
-from ..facts import parsed
+from ..facts import Record, parsed
 
 
 class Program:
@@ -27,8 +27,8 @@ class Program:
 
     @functools.cache
     def compared(self, path, reference):
-        """Returns what `opbench compare` says of a result, as Markdown."""
-        return self._run("compare", path, "--reference", reference, "--format", "markdown").decode("utf-8")
+        """Returns what `opbench compare` says of a result: lines and means."""
+        return json.loads(self._run("compare", path, "--reference", reference, "--format", "json"), object_hook=Record).comparison
 
     def _run(self, *arguments):
         try:

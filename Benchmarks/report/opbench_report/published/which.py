@@ -2,7 +2,6 @@
 are those that `opbench compare` prints, since the page names these commands."""
 
 import os
-import re
 
 from ..complaint import BAD_INPUT, Complaint
 from ..files import replace
@@ -35,23 +34,24 @@ _ROWS = (
 
 def text(program, csv):
     """Returns what stands between the marks."""
-    compared = {subject: _Compared(program.compared(csv, subject), subject) for subject, _, _ in _OTHERS}
+    compared = {subject: program.compared(csv, subject) for subject, _, _ in _OTHERS}
     head = ["benchmark", "what it asks", "this queue", *(name for _, name, _ in _OTHERS)]
     rows = [head, ["---", "---", *["--:"] * (len(_OTHERS) + 1)]]
     blocks = set()
     for benchmark, wanted, more, asks in _ROWS:
-        lines = [compared[subject].line(benchmark, wanted) for subject, _, _ in _OTHERS]
-        blocks |= {int(line.blocks) for line in lines}
-        rows.append([f"`{benchmark}`{more}", asks, lines[0].ours, *(f"{line.other} ({line.ratio})" for line in lines)])
-    means = [
-        f"Over the {compared[subject].benchmarks} benchmarks that both have, this queue"
-        f" {compared[subject].mean.replace(subject, name, 1)}."
+        lines = [_line(compared[subject], benchmark, wanted, subject) for subject, _, _ in _OTHERS]
+        blocks |= {line.n for line in lines}
+        rows.append([f"`{benchmark}`{more}", asks, lines[0].a_text, *(f"{line.b_text} ({line.ratio.text})" for line in lines)])
+    said = [
+        f"Over the {mean.benchmarks} benchmarks that both have,"
+        f" {mean.sentence.replace(_OURS, 'this queue', 1).replace(subject, name, 1)}."
         for subject, _, name in _OTHERS
+        for mean in [_mean(compared[subject], subject)]
     ]
     counts = " or ".join(map(str, sorted(blocks)))
     paragraphs = [
         "\n".join("| " + " | ".join(row) + " |" for row in rows),
-        f"The intervals are from {counts} blocks. " + " ".join(means),
+        f"The intervals are from {counts} blocks. " + " ".join(said),
         _made(program.facts(csv).measured.sources[0]),
     ]
     return "\n\n".join(paragraphs)
@@ -67,34 +67,20 @@ def _made(source):
     )
 
 
-class _Compared:
-    """What `opbench compare` says of ours beside one other subject, from its Markdown."""
-
-    def __init__(self, markdown, other):
-        self._lines, self._other = [], other
-        for line in markdown.splitlines():
-            cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-            if len(cells) == 8 and cells[2].partition("@")[0] == _OURS:
-                self._lines.append(_Line(cells))
-        found = re.search(rf"^\* {_OURS}@\d+ +(.+?)  +(\d+) benchmarks?, ", markdown, re.MULTILINE)
-        if not found or other not in found[1]:
-            raise Complaint(BAD_INPUT, f"no mean of {_OURS} beside {other} in results/{texts.CSV}")
-        words, self.benchmarks = found[1], found[2]
-        self.mean = f"takes {words}" if words.startswith("x") else f"is {words}" if "as fast" in words else f"takes {words}"
-
-    def line(self, benchmark, wanted):
-        """Returns the line of a scenario."""
-        for line in self._lines:
-            name, _, parameters = line.scenario.partition(" ")
-            if name == benchmark and (not wanted or wanted in parameters.split(";")):
-                return line
-        raise Complaint(BAD_INPUT, f"no {benchmark} {wanted} of {_OURS} beside {self._other} in results/{texts.CSV}")
+def _line(compared, benchmark, wanted, other):
+    """Returns what a comparison says of ours in a scenario."""
+    for line in compared.lines:
+        if (line.benchmark, line.backend) == (benchmark, _OURS) and (not wanted or wanted in line.params.split(";")):
+            return line
+    raise Complaint(BAD_INPUT, f"no {benchmark} {wanted} of {_OURS} beside {other} in results/{texts.CSV}")
 
 
-class _Line:
-    def __init__(self, cells):
-        scenario, _, _, self.ratio, _, self.ours, self.other, self.blocks = cells
-        self.scenario = scenario.strip("`")
+def _mean(compared, other):
+    """Returns the mean of ours over the benchmarks that both have."""
+    for mean in compared.geometric_means:
+        if mean.backend == _OURS:
+            return mean
+    raise Complaint(BAD_INPUT, f"no mean of {_OURS} beside {other} in results/{texts.CSV}")
 
 
 def check(program, csv, root):

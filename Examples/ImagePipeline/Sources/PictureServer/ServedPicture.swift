@@ -25,10 +25,7 @@
     }
 
     init(buffer: ByteBuffer, etag: String, lastModified: Int, contentType: String) {
-      self.buffer = buffer
-      self.etag = etag
-      self.lastModified = lastModified
-      self.contentType = contentType
+      (self.buffer, self.etag, self.lastModified, self.contentType) = (buffer, etag, lastModified, contentType)
     }
 
     /// The same bytes, in the same memory, under another entity tag and date.

@@ -21,9 +21,7 @@ public struct Picture: Sendable, Equatable {
     precondition(
       pixels.count == width * height * 4,
       "a picture of \(width) x \(height) pixels takes \(width * height * 4) bytes: there are \(pixels.count)")
-    self.width = width
-    self.height = height
-    self.pixels = pixels
+    (self.width, self.height, self.pixels) = (width, height, pixels)
   }
 
   /// The bytes that the pixels take: `width * height * 4`.

@@ -35,13 +35,11 @@ struct AddressTests {
 
   @Test("a redirect to what is no address is an error, as one in a circle", arguments: Surroundings.allCases)
   func redirects(on surroundings: Surroundings) async throws {
-    try await surroundings.run(seeds: 1...2) { stage in
-      let network = SimulatedNetwork(stage)
-      let pipeline = stage.pipeline(network)
+    try await surroundings.withPipeline(seeds: 1...2) { _, network, pipeline in
       for target in Self.none where target.contains(":") {
         network.script([.redirect(target)], at: url(1))
         await #expect(throws: ImagePipelineError.redirects(url: url(1)), "\(target)") {
-          try await pipeline.image(for: ImageRequest(url: url(1)))
+          try await pipeline.image(for: ImageRequest(1))
         }
       }
       // No attempt is made again for an address that is none.
@@ -51,7 +49,6 @@ struct AddressTests {
         }
       }
       #expect(Set(network.requests.map(\.url)) == [url(1)] && pipeline.statistics[.retries] == 0)
-      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 
@@ -59,15 +56,13 @@ struct AddressTests {
     "fields of the pipeline and of the request are sent, and what is read is asked for",
     arguments: Surroundings.allCases)
   func fields(on surroundings: Surroundings) async throws {
-    try await surroundings.run(seeds: 1...4) { stage in
-      let (network, folder) = (SimulatedNetwork(stage), Folder())
+    try await surroundings.withDisk(seeds: 1...4) {
+      $0.fields = ["User-Agent": "reader", "Referer": "http://pictures.test/", "Range": "bytes=5-"]
+    } test: { stage, network, pipeline, folder in
       network.serve(HTTPRuleTests.file(1) { $0.cacheControl = "max-age=60" }, at: url(1))
-      let pipeline = stage.forgetful(network, try folder.cache()) {
-        $0.fields = ["User-Agent": "reader", "Referer": "http://pictures.test/", "Range": "bytes=5-"]
-      }
       func ask(_ fields: [String: String]) async throws -> TransportRequest? {
         let count = network.requests.count
-        #expect(try await pipeline.image(for: ImageRequest(url: url(1), fields: fields)) == Sample.picture(1))
+        #expect(try await pipeline.image(for: ImageRequest(1, fields: fields)) == Sample.picture(1))
         try await stage.settled(pipeline)
         return network.requests.count > count ? network.requests.last : nil
       }
@@ -95,7 +90,6 @@ struct AddressTests {
         #expect(!String(decoding: try Data(contentsOf: folder.file(name)), as: UTF8.self).contains("Bearer"))
       }
       #expect(folder.files.count == 3)
-      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 
@@ -106,7 +100,7 @@ struct AddressTests {
       let network = SimulatedNetwork(stage, entrance: gate)
       let pipeline = stage.pipeline(network)
       let tasks = [[:], ["Referer": "a"], ["referer": "a"], ["referer": "b"]].map {
-        pipeline.task(for: ImageRequest(url: url(1), fields: $0))
+        pipeline.task(for: ImageRequest(1, fields: $0))
       }
       try await stage.until("three downloads") { network.running == 3 }
       gate.open()
@@ -130,7 +124,7 @@ struct AddressTests {
         let next = target.hasPrefix("/") ? "http://pictures.test/next" : target
         network.script([.redirect(url(2))], at: next)
         let pipeline = stage.forgetful(network)
-        #expect(try await pipeline.image(for: ImageRequest(url: url(1), fields: secret)) == Sample.picture(2))
+        #expect(try await pipeline.image(for: ImageRequest(1, fields: secret)) == Sample.picture(2))
         #expect(network.requests.map(\.url) == [url(1), next, url(2)])
         #expect(
           network.requests.map { $0.headers["authorization"] != nil } == [true, isSame, isSame], "\(target)")

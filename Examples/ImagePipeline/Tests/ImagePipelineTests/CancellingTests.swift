@@ -14,9 +14,9 @@ struct CancellingTests {
       network.script([.stall(after: nil)], at: url(0))
       let pipeline = stage.pipeline(network) { $0.fetchLimit = 1 }
       // Behind a download that takes the one place.
-      let stalls = pipeline.task(for: ImageRequest(url: url(0)))
+      let stalls = pipeline.task(for: ImageRequest(0))
       try await stage.until("the stalled one") { network.running == 1 }
-      let waiting = (1...5).map { pipeline.task(for: ImageRequest(url: url($0))) }
+      let waiting = (1...5).map { pipeline.task(for: ImageRequest($0)) }
       try await stage.until("the others to stand in line") { pipeline.queues.fetch.operationCount == 6 }
       for task in waiting { task.cancel() }
       for task in waiting { await #expect(throws: CancellationError.self) { try await task.value } }
@@ -24,7 +24,7 @@ struct CancellingTests {
       try await stage.expectNothingLeft(pipeline, network)
       // In stages that are suspended.
       pipeline.isSuspended = true
-      let suspended = (1...5).map { pipeline.task(for: ImageRequest(url: url($0))) }
+      let suspended = (1...5).map { pipeline.task(for: ImageRequest($0)) }
       try await stage.until("the others to stand in line") { pipeline.queues.fetch.operationCount == 5 }
       for task in suspended { task.cancel() }
       try await stage.until("no step to be left") { pipeline.pendingSteps == 0 }
@@ -37,14 +37,14 @@ struct CancellingTests {
 
   @Test("a step that failed leaves its place: the next request begins anew", arguments: Surroundings.allCases)
   func failuresLeaveNothing(on surroundings: Surroundings) async throws {
-    try await surroundings.run { stage in
-      let network = SimulatedNetwork(stage)
-      let pipeline = stage.pipeline(network) { $0.maximumAttempts = 1 }
+    try await surroundings.withPipeline {
+      $0.maximumAttempts = 1
+    } test: { stage, network, pipeline in
       let faults: [SimulatedNetwork.Fault] = [
         .refused, .status(404), .status(500), .wrongBytes, .cut(after: 10), .redirect("/none"), .wrongRange,
       ]
       for (number, fault) in faults.enumerated() {
-        let request = ImageRequest(url: url(number), processing: Processing(size: 9, filters: [.grey]))
+        let request = ImageRequest(number, processing: Processing(size: 9, filters: [.grey]))
         network.script([fault], at: request.url)
         pipeline.isSuspended = true
         let (first, second) = (pipeline.task(for: request), pipeline.task(for: request))
@@ -56,7 +56,6 @@ struct CancellingTests {
         let wanted = request.processing.apply(to: Sample.picture(number))
         #expect(try await pipeline.image(for: request) == wanted, "fault \(number)")
       }
-      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 
@@ -68,7 +67,7 @@ struct CancellingTests {
       let counts = (0..<60).map { _ in Counter() }
       let (pictures, errors) = (Counter(), Counter())
       for number in 0..<60 {
-        let task = pipeline.load(ImageRequest(url: url(number))) { result in
+        let task = pipeline.load(ImageRequest(number)) { result in
           counts[number].increment()
           switch result {
           case .success(let picture):
@@ -88,7 +87,7 @@ struct CancellingTests {
       // Behind the end too.
       await pipeline.shutdown()
       let late = Counter()
-      pipeline.load(ImageRequest(url: url(1))) { result in
+      pipeline.load(ImageRequest(1)) { result in
         #expect(throws: ImagePipelineError.shutDown) { try result.get() }
         late.increment()
       }
@@ -114,24 +113,24 @@ struct CancellingTests {
         let pipeline = try #require(held.withLock { $0 })
         whole = Weak(pipeline)
         func note(_ task: ImageTask) { tasks.withLock { $0.append(Weak(task)) } }
-        let first = pipeline.task(for: ImageRequest(url: url(1)))
+        let first = pipeline.task(for: ImageRequest(1))
         note(first)
         _ = try await first.value
         // From memory; failed; cancelled; with a handler; with updates; prefetched.
-        note(pipeline.task(for: ImageRequest(url: url(1))))
+        note(pipeline.task(for: ImageRequest(1)))
         let fails = pipeline.task(for: ImageRequest(url: "http://pictures.test/none"))
         note(fails)
         await #expect(throws: ImagePipelineError.self) { try await fails.value }
-        let leaves = pipeline.task(for: ImageRequest(url: url(2)))
+        let leaves = pipeline.task(for: ImageRequest(2))
         note(leaves)
         leaves.cancel()
-        note(pipeline.load(ImageRequest(url: url(3))) { _ in })
-        note(pipeline.load(ImageRequest(url: url(1))) { _ in })
-        for try await _ in pipeline.updates(for: ImageRequest(url: url(4))) {}
-        for try await _ in pipeline.updates(for: ImageRequest(url: url(5))) { break }
+        note(pipeline.load(ImageRequest(3)) { _ in })
+        note(pipeline.load(ImageRequest(1)) { _ in })
+        for try await _ in pipeline.updates(for: ImageRequest(4)) {}
+        for try await _ in pipeline.updates(for: ImageRequest(5)) { break }
         let prefetching = pipeline.prefetcher()
         prefetcher = Weak(prefetching)
-        prefetching.start([ImageRequest(url: url(6)), ImageRequest(url: url(1))])
+        prefetching.start([ImageRequest(6), ImageRequest(1)])
         try await stage.until("the end of prefetching") { prefetching.count == 0 }
         try await stage.expectNothingLeft(pipeline, network)
         held.withLock { $0 = nil }
@@ -179,7 +178,7 @@ struct CancellingTests {
       let pipeline = stage.pipeline(network) { $0.clock = clock }
       pipelines.withLock { $0 = pipeline }
       defer { pipelines.withLock { $0 = nil } }
-      let request = ImageRequest(url: url(1), processing: Processing(filters: [.grey]))
+      let request = ImageRequest(1, processing: Processing(filters: [.grey]))
       _ = try? await pipeline.image(for: request)
       try await stage.expectNothingLeft(pipeline, network)
       #expect(warnings.value == 1)
@@ -197,7 +196,7 @@ struct CancellingTests {
       // Decoded, and then left while the processing waits.
       pipeline.queues.process.isSuspended = true
       let requests = [[Processing.Filter.grey], [.sepia], [.round(radius: 3)]].map {
-        ImageRequest(url: url(1), processing: Processing(filters: $0))
+        ImageRequest(1, processing: Processing(filters: $0))
       }
       let tasks = requests.map { pipeline.task(for: $0) }
       try await stage.until("the processing") { pipeline.queues.process.operationCount == 3 }

@@ -6,6 +6,8 @@ import Testing
 
 @Suite("Disk cache")
 struct DiskCacheTests {
+  let folder = Folder()
+
   static func entry(_ number: Int, count: Int = 100, age: Double = 0) -> DiskCache.Entry {
     DiskCache.Entry(
       url: url(number), bytes: (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }, etag: "\"\(number)\"",
@@ -14,7 +16,6 @@ struct DiskCacheTests {
 
   @Test("what is stored is found, also after reopening")
   func reopening() throws {
-    let folder = Folder()
     var cache = try folder.cache()
     for number in 0..<20 { try cache.store(Self.entry(number)) }
     try cache.storePart(Self.entry(3, count: 40))
@@ -36,7 +37,6 @@ struct DiskCacheTests {
 
   @Test("the size limit deletes the least recently used, down to 9/10")
   func sizeLimit() throws {
-    let folder = Folder()
     let cache = try folder.cache(sizeLimit: 10_000)
     for number in 0..<8 { try cache.store(Self.entry(number, count: 1000)) }
     #expect(cache.count == 8)
@@ -58,7 +58,6 @@ struct DiskCacheTests {
 
   @Test("a full disk throws, and leaves what was there")
   func fullDisk() throws {
-    let folder = Folder()
     let isFull = Mutex(false)
     let cache = try DiskCache(path: folder.path, sizeLimit: 1 << 20) { data, file in
       if isFull.withLock({ $0 }) { throw CocoaError(.fileWriteOutOfSpace) }
@@ -78,7 +77,6 @@ struct DiskCacheTests {
 
   @Test("damage of any byte is found, and the file is dropped")
   func damage() throws {
-    let folder = Folder()
     let cache = try folder.cache()
     var length = 0
     try cache.store(Self.entry(1, count: 60))
@@ -107,7 +105,6 @@ struct DiskCacheTests {
 
   @Test("a folder that cannot be used is refused in words")
   func unusable() throws {
-    let folder = Folder()
     try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
     try Data("2\n".utf8).write(to: folder.file("version"))
     #expect(throws: DiskCacheError.otherVersion(found: "2", path: folder.path)) { try folder.cache() }
@@ -128,7 +125,6 @@ struct DiskCacheTests {
 
   @Test("what a stopped program left half-written is deleted at opening, and nothing else")
   func leftovers() throws {
-    let folder = Folder()
     var cache = try folder.cache()
     try cache.store(Self.entry(1))
     try Data("half".utf8).write(to: folder.file(".dat.nosync1234.Ab3xYz"))
@@ -140,7 +136,6 @@ struct DiskCacheTests {
 
   @Test("a folder of somebody's files is no cache, and is not touched")
   func foreignFolder() throws {
-    let folder = Folder()
     try FileManager.default.createDirectory(at: folder.file("album"), withIntermediateDirectories: true)
     try Data("precious".utf8).write(to: folder.file("album/letter.txt"))
     #expect(throws: DiskCacheError.self) { try folder.cache() }
@@ -155,7 +150,6 @@ struct DiskCacheTests {
 
   @Test("threads that store, read, trim and delete one name leave what the cache knows of")
   func threads() async throws {
-    let folder = Folder()
     let cache = try folder.cache(sizeLimit: 2_000)
     for round in 0..<80 {
       try await withThrowingTaskGroup(of: Void.self) { group in

@@ -44,7 +44,7 @@ struct HTTPRuleTests {
         }, at: url(1))
       let pipeline = stage.forgetful(network, try folder.cache())
       func fetch(requests: Int, notModified: Int, diskHits: Int) async throws {
-        #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+        #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(1))
         try await stage.settled(pipeline)
         #expect(network.requests.count == requests && pipeline.statistics[.notModified] == notModified)
         #expect(pipeline.statistics[.diskHits] == diskHits)
@@ -64,7 +64,7 @@ struct HTTPRuleTests {
       // Another file in its place.
       network.serve(Self.file(2) { $0.etag = "\"b\"" }, at: url(1))
       try await stage.sleep(.seconds(20))
-      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(2))
+      #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(2))
       try await stage.expectNothingLeft(pipeline, network)
       #expect(try folder.cache().entry(for: url(1))?.etag == "\"b\"")
     }
@@ -99,9 +99,7 @@ struct HTTPRuleTests {
 
   @Test("a redirect with an age holds that long, and one that holds for good as long as its target")
   func redirectsWithAnAge() async throws {
-    try await Surroundings.deterministic.run(seeds: 1...4) { stage in
-      let (network, folder) = (SimulatedNetwork(stage), Folder())
-      let pipeline = stage.forgetful(network, try folder.cache())
+    try await Surroundings.deterministic.withDisk(seeds: 1...4) { (stage, network, pipeline, _) async throws in
       network.serve(Self.file(3) { $0.cacheControl = "max-age=3600" }, at: url(3))
       for (status, control, seconds) in [(302, "max-age=10", 10), (301, nil, 3600), (307, nil, 0)] {
         let from = "http://pictures.test/\(status)"
@@ -119,7 +117,6 @@ struct HTTPRuleTests {
         if seconds > 0 { #expect(try await requests(after: seconds - 1) == 1, "\(status)") }
         #expect(try await requests(after: 2) == 2, "\(status)")
       }
-      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 
@@ -146,7 +143,7 @@ struct HTTPRuleTests {
         network.script([.head(head, Sample.png(1))], at: url(1))
         let pipeline = stage.forgetful(network, try folder.cache())
         for _ in 1...2 {
-          #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+          #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(1))
           try await stage.settled(pipeline)
           try await stage.sleep(.seconds(2))
         }
@@ -170,7 +167,7 @@ struct HTTPRuleTests {
         let (network, folder) = (SimulatedNetwork(stage), Folder())
         network.serve(Self.file(1) { $0.cacheControl = control }, at: url(1))
         let pipeline = stage.forgetful(network, try folder.cache())
-        #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+        #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(1))
         try await stage.settled(pipeline)
         let entry = try folder.cache().entry(for: url(1))
         #expect((entry != nil) == stored && entry?.maximumAge ?? 0 == age, "\(control)")
@@ -180,11 +177,11 @@ struct HTTPRuleTests {
       let (network, folder) = (SimulatedNetwork(stage), Folder())
       network.serve(Self.file(1), at: url(1))
       let pipeline = stage.forgetful(network, try folder.cache())
-      _ = try await pipeline.image(for: ImageRequest(url: url(1)))
+      _ = try await pipeline.image(for: ImageRequest(1))
       try await stage.settled(pipeline)
       network.serve(
         Self.file(2) { ($0.etag, $0.cacheControl) = ("\"b\"", "no-store") }, at: url(1))
-      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(2))
+      #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(2))
       try await stage.expectNothingLeft(pipeline, network)
       #expect(folder.files == [])
     }
@@ -212,7 +209,7 @@ struct HTTPRuleTests {
         let (network, folder) = (SimulatedNetwork(stage), Folder())
         network.script([.head(TransportHead(status: 200, headers: headers), Sample.png(1))], at: url(1))
         let pipeline = stage.forgetful(network, try folder.cache())
-        #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+        #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(1))
         try await stage.settled(pipeline)
         let entry = try #require(try folder.cache().entry(for: url(1)))
         // Some virtual time passes.
@@ -230,7 +227,7 @@ struct HTTPRuleTests {
       let pipeline = stage.forgetful(network, cache)
       func fetch(_ headers: [String: String]?) async throws -> DiskCache.Entry? {
         if let headers { network.script([.head(TransportHead(status: 304, headers: headers), [])], at: url(1)) }
-        #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+        #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(1))
         try await stage.settled(pipeline)
         return cache.entry(for: url(1))
       }
@@ -253,21 +250,21 @@ struct HTTPRuleTests {
 
   @Test("a body whose end nothing tells, and that makes no picture, is tried again", arguments: Surroundings.allCases)
   func cutWithoutLength(on surroundings: Surroundings) async throws {
-    try await surroundings.run(seeds: 1...4) { stage in
-      let (network, folder) = (SimulatedNetwork(stage), Folder())
-      let pipeline = stage.forgetful(network, try folder.cache()) { $0.backoff = .zero }
+    try await surroundings.withDisk(seeds: 1...4) {
+      $0.backoff = .zero
+    } test: { stage, network, pipeline, folder in
       let whole = Sample.png(1)
       func cut(_ count: Int, _ headers: [String: String] = [:]) -> SimulatedNetwork.Fault {
         .head(TransportHead(status: 200, headers: headers), Array(whole.prefix(count)))
       }
       network.script([cut(300), cut(0), cut(3)], at: url(1))
-      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+      #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(1))
       #expect(network.requests.count == 4 && pipeline.statistics[.retries] == 3)
       try await stage.settled(pipeline)
       #expect(try folder.cache().entry(for: url(1))?.bytes == whole)
       // As often as any other attempt, and with the error of the last one.
       network.script([SimulatedNetwork.Fault](repeating: cut(300), count: 9), at: url(2))
-      let error = await #expect(throws: PictureError.self) { try await pipeline.image(for: ImageRequest(url: url(2))) }
+      let error = await #expect(throws: PictureError.self) { try await pipeline.image(for: ImageRequest(2)) }
       if case .damaged = error {} else { Issue.record("\(String(describing: error))") }
       #expect(network.requests(of: url(2)).count == 4)
       // Where the length says that all has come, the file itself is damaged. And a page is no picture.
@@ -275,71 +272,63 @@ struct HTTPRuleTests {
       network.script([cut(300, ["transfer-encoding": "chunked"])], at: url(4))
       network.script([.head(TransportHead(status: 200), Array("<html></html>".utf8))], at: url(5))
       for number in 3...5 {
-        await #expect(throws: PictureError.self) { try await pipeline.image(for: ImageRequest(url: url(number))) }
+        await #expect(throws: PictureError.self) { try await pipeline.image(for: ImageRequest(number)) }
         #expect(network.requests(of: url(number)).count == 1)
       }
-      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 
   @Test("attempts for bodies without an end cost the budget too")
   func cutWithoutBudget() async throws {
-    try await Surroundings.deterministic.run(seeds: 1...2) { stage in
-      let network = SimulatedNetwork(stage)
+    try await Surroundings.deterministic.withPipeline(seeds: 1...2, forgets: true) {
+      $0.retryBudget = RetryBudget(maxTokens: 3, tokenRatio: 0.001)
+    } test: { _, network, pipeline in
       let cut = SimulatedNetwork.Fault.head(TransportHead(status: 200), Array(Sample.png(1).prefix(300)))
       network.script([SimulatedNetwork.Fault](repeating: cut, count: 9), at: url(1))
-      let pipeline = stage.forgetful(network) { $0.retryBudget = RetryBudget(maxTokens: 3, tokenRatio: 0.001) }
-      await #expect(throws: PictureError.self) { try await pipeline.image(for: ImageRequest(url: url(1))) }
+      await #expect(throws: PictureError.self) { try await pipeline.image(for: ImageRequest(1)) }
       #expect(network.requests.count == 2)
-      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 
   @Test(
     "a coding that was not asked for is named, and not taken for a damaged picture", arguments: Surroundings.allCases)
   func codings(on surroundings: Surroundings) async throws {
-    try await surroundings.run(seeds: 1...2) { stage in
-      let (network, folder) = (SimulatedNetwork(stage), Folder())
-      let pipeline = stage.forgetful(network, try folder.cache())
+    try await surroundings.withDisk(seeds: 1...2) { (_, network, pipeline, folder) async throws in
       for (headers, coding) in [
         (["content-encoding": "gzip"], "gzip"), (["content-encoding": "identity, BR"], "br"),
         (["transfer-encoding": "gzip, chunked"], "gzip"),
       ] {
         network.script([.head(TransportHead(status: 200, headers: headers), Sample.png(1))], at: url(1))
         await #expect(throws: ImagePipelineError.coding(coding, url: url(1))) {
-          try await pipeline.image(for: ImageRequest(url: url(1)))
+          try await pipeline.image(for: ImageRequest(1))
         }
       }
       #expect(network.requests.count == 3 && folder.files == [])
       for headers in [["content-encoding": "identity"], ["content-encoding": ""], ["transfer-encoding": "Chunked"]] {
         network.script([.head(TransportHead(status: 200, headers: headers), Sample.png(1))], at: url(1))
-        #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+        #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(1))
       }
-      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 
   @Test("a weak tag is good for If-None-Match, and not for a range", arguments: Surroundings.allCases)
   func weakTag(on surroundings: Surroundings) async throws {
-    try await surroundings.run(seeds: 1...4) { stage in
-      let (network, folder) = (SimulatedNetwork(stage), Folder())
+    try await surroundings.withDisk(seeds: 1...4) {
+      $0.backoff = .zero
+    } test: { stage, network, pipeline, _ in
       network.serve(Self.file(1) { $0.etag = "W/\"a\"" }, at: url(1))
       network.script([.cut(after: 100)], at: url(1))
-      let pipeline = stage.forgetful(network, try folder.cache()) { $0.backoff = .zero }
-      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+      #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(1))
       try await stage.settled(pipeline)
       #expect(network.requests.count == 2 && network.requests[1].headers["range"] == nil)
-      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+      #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(1))
       #expect(network.requests[2].headers["if-none-match"] == "W/\"a\"")
-      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 
   @Test("redirects with relative targets are followed, and circles end", arguments: Surroundings.allCases)
   func redirects(on surroundings: Surroundings) async throws {
-    try await surroundings.run(seeds: 1...4) { stage in
-      let network = SimulatedNetwork(stage)
-      let pipeline = stage.forgetful(network)
+    try await surroundings.withPipeline(seeds: 1...4, forgets: true) { (_, network, pipeline) async throws in
       let start = "http://pictures.test/a/b/start?x"
       network.script([.redirect("../c/next")], at: start)
       network.script([.redirect("//pictures.test/z")], at: "http://pictures.test/a/c/next")
@@ -368,7 +357,6 @@ struct HTTPRuleTests {
         }
         #expect(network.requests.count - before == 1, "'\(target)'")
       }
-      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 
@@ -383,23 +371,23 @@ struct HTTPRuleTests {
         network.script(
           [.head(TransportHead(status: 200, headers: ["content-length": length]), [UInt8](repeating: 1, count: 3_000))],
           at: url(1))
-        await #expect(throws: error) { try await pipeline.image(for: ImageRequest(url: url(1))) }
+        await #expect(throws: error) { try await pipeline.image(for: ImageRequest(1)) }
       }
       network.script([.endless], at: url(1))
       let before = pipeline.statistics[.bytes]
-      await #expect(throws: error) { try await pipeline.image(for: ImageRequest(url: url(1))) }
+      await #expect(throws: error) { try await pipeline.image(for: ImageRequest(1)) }
       #expect(pipeline.statistics[.bytes] - before <= limit + 200 && pipeline.statistics[.retries] == 0)
       // A file that could be resumed is too long all the same: no part of it is kept.
       network.serve(
         Self.file(1) { ($0.bytes, $0.tellsLength) = ([UInt8](repeating: 9, count: 5_000), false) }, at: url(1))
-      await #expect(throws: error) { try await pipeline.image(for: ImageRequest(url: url(1))) }
+      await #expect(throws: error) { try await pipeline.image(for: ImageRequest(1)) }
       try await stage.settled(pipeline)
       #expect(folder.files == [])
       // A wrong length does no harm where the bytes are right.
       for length in ["-5", "abc", ""] {
         network.script(
           [.head(TransportHead(status: 200, headers: ["content-length": length]), Sample.png(2))], at: url(2))
-        #expect(try await pipeline.image(for: ImageRequest(url: url(2))) == Sample.picture(2))
+        #expect(try await pipeline.image(for: ImageRequest(2)) == Sample.picture(2))
       }
       try await stage.expectNothingLeft(pipeline, network)
     }
@@ -407,31 +395,30 @@ struct HTTPRuleTests {
 
   @Test("what is no picture is an error, is not tried again, and is not kept", arguments: Surroundings.allCases)
   func noPicture(on surroundings: Surroundings) async throws {
-    try await surroundings.run(seeds: 1...4) { stage in
-      let (network, folder) = (SimulatedNetwork(stage), Folder())
-      let pipeline = stage.forgetful(network, try folder.cache()) { $0.decoding.maximumPixels = 10_000 }
+    try await surroundings.withDisk(seeds: 1...4) {
+      $0.decoding.maximumPixels = 10_000
+    } test: { stage, network, pipeline, folder in
       for fault in [SimulatedNetwork.Fault.wrongBytes, .wrongType] {
         network.script([fault], at: url(1))
-        await #expect(throws: PictureError.unknownFormat) { try await pipeline.image(for: ImageRequest(url: url(1))) }
+        await #expect(throws: PictureError.unknownFormat) { try await pipeline.image(for: ImageRequest(1)) }
       }
       // A decompression bomb: a small file with many pixels.
       let bomb = try Picture(width: 400, height: 400, pixels: [UInt8](repeating: 255, count: 640_000)).encodedPNG()
       network.script([.head(TransportHead(status: 200), bomb)], at: url(1))
       await #expect(throws: PictureError.tooLarge(width: 400, height: 400, maximumPixels: 10_000)) {
-        try await pipeline.image(for: ImageRequest(url: url(1)))
+        try await pipeline.image(for: ImageRequest(1))
       }
       try await stage.settled(pipeline)
       #expect(network.requests.count == 3 && folder.files == [] && pipeline.statistics[.retries] == 0)
-      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+      #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(1))
       for (number, status) in [404, 403, 410, 304, 100, 204].enumerated() {
         network.script([.status(status)], at: url(3))
-        let error = await #expect(throws: (any Error).self) { try await pipeline.image(for: ImageRequest(url: url(3))) }
+        let error = await #expect(throws: (any Error).self) { try await pipeline.image(for: ImageRequest(3)) }
         #expect(error as? ImagePipelineError == .status(status, url: url(3)), "\(number)")
       }
       // The type that a server tells does not matter: the bytes do.
       network.serve(Self.file(4) { $0.type = "application/octet-stream" }, at: url(4))
-      #expect(try await pipeline.image(for: ImageRequest(url: url(4))) == Sample.picture(4))
-      try await stage.expectNothingLeft(pipeline, network)
+      #expect(try await pipeline.image(for: ImageRequest(4)) == Sample.picture(4))
     }
   }
 }

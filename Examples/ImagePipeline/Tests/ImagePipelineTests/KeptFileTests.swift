@@ -13,7 +13,7 @@ struct KeptFileTests {
   ) async throws -> ImagePipeline {
     network.serve(HTTPRuleTests.file(1) { $0.cacheControl = "max-age=\(age)" }, at: url(1))
     let pipeline = stage.forgetful(network, try folder.cache())
-    _ = try await pipeline.image(for: ImageRequest(url: url(1)))
+    _ = try await pipeline.image(for: ImageRequest(1))
     try await stage.settled(pipeline)
     #expect(folder.files.count == 1 && network.requests.count == 1)
     return pipeline
@@ -36,11 +36,11 @@ struct KeptFileTests {
         var data = try Data(contentsOf: file)
         change(&data)
         try data.write(to: file)
-        #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+        #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(1))
         try await stage.settled(pipeline)
         #expect(network.requests.count == 2)
         // The disk is whole again.
-        #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+        #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(1))
         #expect(network.requests.count == 2 && pipeline.statistics[.diskHits] == 1)
         try await stage.expectNothingLeft(pipeline, network)
       }
@@ -62,9 +62,7 @@ struct KeptFileTests {
         // On real threads the time is that of the machine, so the entry is old there: both ways must end in a picture.
         let pipeline = stage.forgetful(network, cache)
         // Several sizes find the file at the same time.
-        let tasks = [nil, 8, 9, 10, 11].map {
-          pipeline.task(for: ImageRequest(url: url(1), processing: Processing(size: $0)))
-        }
+        let tasks = [nil, 8, 9, 10, 11].map { pipeline.task(for: ImageRequest(1, processing: Processing(size: $0))) }
         for task in tasks {
           let picture = try await task.value
           #expect(picture == task.request.processing.apply(to: Sample.picture(1)))
@@ -91,13 +89,11 @@ struct KeptFileTests {
       }
       isFull.increment()
       let pipeline = stage.forgetful(network, cache) { $0.maximumAttempts = 1 }
-      for number in 0..<5 {
-        #expect(try await pipeline.image(for: ImageRequest(url: url(number))) == Sample.picture(number))
-      }
+      for number in 0..<5 { #expect(try await pipeline.image(for: ImageRequest(number)) == Sample.picture(number)) }
       // A part that cannot be written does no harm either.
       network.serve(HTTPRuleTests.file(6), at: url(6))
       network.script([.cut(after: 200)], at: url(6))
-      await #expect(throws: TransportError.self) { try await pipeline.image(for: ImageRequest(url: url(6))) }
+      await #expect(throws: TransportError.self) { try await pipeline.image(for: ImageRequest(6)) }
       try await stage.expectNothingLeft(pipeline, network)
       #expect(pipeline.statistics[.failedStores] == 6 && cache.count == 0 && folder.files == [])
     }
@@ -141,11 +137,11 @@ struct KeptFileTests {
       let pipeline = stage.forgetful(network, cache)
       // The older answer has come, and waits for a decoder.
       pipeline.queues.decode.isSuspended = true
-      let old = pipeline.task(for: ImageRequest(url: url(1)))
+      let old = pipeline.task(for: ImageRequest(1))
       try await stage.until("the answer") { pipeline.queues.decode.operationCount == 1 }
       let other = stage.forgetful(network, cache)
       network.serve(HTTPRuleTests.file(2) { $0.etag = "\"b\"" }, at: url(1))
-      #expect(try await other.image(for: ImageRequest(url: url(1))) == Sample.picture(2))
+      #expect(try await other.image(for: ImageRequest(1)) == Sample.picture(2))
       try await stage.settled(other)
       pipeline.queues.decode.isSuspended = false
       #expect(try await old.value == Sample.picture(1))
@@ -164,7 +160,7 @@ struct KeptFileTests {
         try data.write(to: file, options: .atomic)
       }
       let pipeline = stage.forgetful(network, cache)
-      let requests = [nil, 8, 9, 10].map { ImageRequest(url: url(1), processing: Processing(size: $0)) }
+      let requests = [nil, 8, 9, 10].map { ImageRequest(1, processing: Processing(size: $0)) }
       let tasks = try await stage.joined(requests, pipeline)
       gate.open()
       for task in tasks { _ = try await task.value }
@@ -176,37 +172,33 @@ struct KeptFileTests {
 
   @Test("one processing that many threads use gives each of them the same", arguments: Surroundings.allCases)
   func sharedFilter(on surroundings: Surroundings) async throws {
-    try await surroundings.run(seeds: 1...4) { stage in
+    try await surroundings.withPipeline(seeds: 1...4, forgets: true) {
+      $0.workLimit = 4
+    } test: { (_, _, pipeline) async throws in
       let processing = Processing(size: 14, filters: [.sepia, .blur(radius: 2), .round(radius: 3), .grey])
       let wanted = (0..<Sample.count).map { processing.apply(to: Sample.picture($0)) }
-      let network = SimulatedNetwork(stage)
-      let pipeline = stage.forgetful(network) { $0.workLimit = 4 }
-      let tasks = (0..<48).map { pipeline.task(for: ImageRequest(url: url($0), processing: processing)) }
+      let tasks = (0..<48).map { pipeline.task(for: ImageRequest($0, processing: processing)) }
       for (number, task) in tasks.enumerated() { #expect(try await task.value == wanted[number % Sample.count]) }
-      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 
   @Test("grey files become pictures like all others", arguments: Surroundings.allCases)
   func greyFiles(on surroundings: Surroundings) async throws {
-    try await surroundings.run(seeds: 1...4) { stage in
+    try await surroundings.withPipeline(seeds: 1...4) { _, network, pipeline in
       let (width, height) = (20, 10)
       let rows = (0..<height).map { row in (0..<width).map { UInt8(row * 20 + $0 * 2) } }
       let wanted = Picture(
         width: width, height: height, pixels: rows.joined().flatMap { [$0, $0, $0, 255] })
-      let network = SimulatedNetwork(stage)
       network.serve(SimulatedNetwork.File(bytes: GreyPNG.file(rows)), at: url(1))
-      let pipeline = stage.pipeline(network)
-      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == wanted)
+      #expect(try await pipeline.image(for: ImageRequest(1)) == wanted)
       for text in ["size:8", "grey", "sepia", "size:7,blur:2", "round:3"] {
         let processing = try Processing(parsing: text)
-        let picture = try await pipeline.image(for: ImageRequest(url: url(1), processing: processing))
+        let picture = try await pipeline.image(for: ImageRequest(1, processing: processing))
         #expect(picture == processing.apply(to: wanted))
       }
       // A JPEG beside them.
       network.serve(SimulatedNetwork.File(bytes: Sample.jpeg(2)), at: url(2))
-      #expect(try await pipeline.image(for: ImageRequest(url: url(2))) == Picture.decode(Sample.jpeg(2)))
-      try await stage.expectNothingLeft(pipeline, network)
+      #expect(try await pipeline.image(for: ImageRequest(2)) == Picture.decode(Sample.jpeg(2)))
     }
   }
 }

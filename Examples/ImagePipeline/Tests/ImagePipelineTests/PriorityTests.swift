@@ -15,15 +15,15 @@ struct PriorityTests {
       let network = SimulatedNetwork(stage, entrance: gate)
       let pipeline = stage.pipeline(network) { ($0.fetchLimit, $0.prefetchLimit) = (3, 1) }
       let prefetcher = pipeline.prefetcher()
-      prefetcher.start((0..<8).map { ImageRequest(url: url($0)) })
+      prefetcher.start((0..<8).map { ImageRequest($0) })
       try await stage.until("all prefetches to stand in line") { pipeline.queues.fetch.operationCount == 8 }
       try await stage.until("the first one to run") { network.running == 1 }
-      let visible = pipeline.task(for: ImageRequest(url: url(9)))
+      let visible = pipeline.task(for: ImageRequest(9))
       try await stage.until("the visible one to run beside it") { network.requests(of: url(9)).count == 1 }
       #expect(network.running == 2)
       // A prefetch that becomes visible takes the third place.
       let waiting = (0..<8).first { network.requests(of: url($0)).isEmpty } ?? 0
-      let raised = pipeline.task(for: ImageRequest(url: url(waiting), priority: .high))
+      let raised = pipeline.task(for: ImageRequest(waiting, priority: .high))
       try await stage.until("the raised one to run") { network.requests(of: url(waiting)).count == 1 }
       #expect(network.running == 3)
       gate.open()
@@ -32,9 +32,7 @@ struct PriorityTests {
       try await stage.until("the end of prefetching") { prefetcher.count == 0 }
       #expect(network.greatest == 3)
       // They are in memory now.
-      for number in 0..<8 {
-        #expect(try await pipeline.image(for: ImageRequest(url: url(number))) == Sample.picture(number))
-      }
+      for number in 0..<8 { #expect(try await pipeline.image(for: ImageRequest(number)) == Sample.picture(number)) }
       #expect(pipeline.statistics[.memoryHits] == 8 && network.requests.count == 9)
       try await stage.expectNothingLeft(pipeline, network)
     }
@@ -47,7 +45,7 @@ struct PriorityTests {
       let pipeline = stage.pipeline(network)
       for round in 0..<(stage.virtual == nil ? 20 : 3) {
         pipeline.isSuspended = true
-        let request = ImageRequest(url: url(round % 3), processing: Processing(size: 8 + round))
+        let request = ImageRequest(round % 3, processing: Processing(size: 8 + round))
         let task = pipeline.task(for: request)
         try await stage.until("the fetch") { pipeline.queues.fetch.operationCount == 1 }
         let fetch = try #require(pipeline.queues.fetch.operations.first)
@@ -82,7 +80,7 @@ struct PriorityTests {
         try await inParallel(4, on: stage) { thread in
           var generator = SeededGenerator(seed: UInt64(round * 10 + thread))
           for number in 0..<6 {
-            prefetcher.start([ImageRequest(url: url(number * 2 + thread % 2))])
+            prefetcher.start([ImageRequest(number * 2 + thread % 2)])
             prefetcher.priority = Self.priorities.randomElement(using: &generator) ?? .normal
           }
         }
@@ -103,17 +101,17 @@ struct PriorityTests {
 
   @Test("the most urgent request begins first", arguments: [Surroundings.stealing, .threadPool, .deterministic])
   func order(on surroundings: Surroundings) async throws {
-    try await surroundings.run { stage in
-      let network = SimulatedNetwork(stage)
-      let pipeline = stage.pipeline(network) { $0.fetchLimit = 1 }
+    try await surroundings.withPipeline {
+      $0.fetchLimit = 1
+    } test: { stage, network, pipeline in
       pipeline.isSuspended = true
-      let tasks = Self.priorities.enumerated().map { pipeline.task(for: ImageRequest(url: url($0), priority: $1)) }
+      let tasks = Self.priorities.enumerated().map { pipeline.task(for: ImageRequest($0, priority: $1)) }
       try await stage.until("the fetches") { pipeline.queues.fetch.operationCount == 5 }
       tasks[0].priority = .veryHigh
       tasks[4].priority = .veryLow
       // Of two that are as urgent the one that came first is first. The third is raised by a request of its own.
       let visible = pipeline.task(
-        for: ImageRequest(url: url(2), processing: Processing(size: 8), priority: .veryHigh))
+        for: ImageRequest(2, processing: Processing(size: 8), priority: .veryHigh))
       try await stage.until("the third to be raised") {
         pipeline.queues.fetch.operations.filter { $0.queuePriority == .veryHigh }.count == 2
       }
@@ -122,7 +120,6 @@ struct PriorityTests {
       _ = try await visible.value
       let order = network.requests.map(\.url)
       #expect(Set(order.prefix(2)) == [url(0), url(2)] && Array(order.dropFirst(2)) == [url(3), url(1), url(4)])
-      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 
@@ -133,7 +130,7 @@ struct PriorityTests {
       let network = SimulatedNetwork(stage, entrance: gate)
       let pipeline = stage.pipeline(network) { ($0.fetchLimit, $0.prefetchLimit) = (4, 2) }
       let prefetcher = pipeline.prefetcher()
-      let requests = (0..<10).map { ImageRequest(url: url($0), processing: Processing(size: 9)) }
+      let requests = (0..<10).map { ImageRequest($0, processing: Processing(size: 9)) }
       prefetcher.start(requests)
       prefetcher.start(requests)
       #expect(prefetcher.count == 10)
@@ -168,7 +165,7 @@ struct PriorityTests {
         try await inParallel(4, on: stage) { thread in
           var generator = SeededGenerator(seed: UInt64(round * 10 + thread))
           for _ in 0..<40 {
-            let request = ImageRequest(url: url(Int.random(in: 0..<2, using: &generator)))
+            let request = ImageRequest(Int.random(in: 0..<2, using: &generator))
             switch Int.random(in: 0..<5, using: &generator) {
             case 0, 1: prefetcher.start([request])
             case 2, 3: prefetcher.stop([request])
@@ -189,7 +186,7 @@ struct PriorityTests {
       let network = SimulatedNetwork(stage, entrance: Gate())
       let pipeline = stage.pipeline(network)
       var prefetcher: ImagePrefetcher? = pipeline.prefetcher()
-      prefetcher?.start((0..<10).map { ImageRequest(url: url($0)) })
+      prefetcher?.start((0..<10).map { ImageRequest($0) })
       try await stage.until("the fetches") { network.running == 3 }
       prefetcher = nil
       try await stage.expectNothingLeft(pipeline, network)

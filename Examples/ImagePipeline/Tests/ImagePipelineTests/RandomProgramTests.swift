@@ -75,9 +75,7 @@ private final class Program: Sendable {
       stage, chunkSize: 100,
       latency: { isVirtual ? .milliseconds($0.utf8.reduce(0) { $0 + Int($1) } % 40) : .zero },
       chance: { Self.fault(seed: seed, url: $0, request: $1) })
-    for address in 0..<Wanted.addresses {
-      network.serve(Self.file(address, version: 0), at: url(address))
-    }
+    for address in 0..<Wanted.addresses { network.serve(Self.file(address, version: 0), at: url(address)) }
     // Both caches are too small for all, so entries leave and come back.
     let cache = try DiskCache(path: folder.path, sizeLimit: 20_000)
     pipeline = stage.pipeline(network) {
@@ -142,7 +140,7 @@ private final class Program: Sendable {
     for address in 0..<Wanted.addresses { healthy.serve(Self.file(address, version: 1), at: url(address)) }
     let next = stage.forgetful(healthy, try DiskCache(path: folder.path, sizeLimit: 20_000))
     for address in 0..<Wanted.addresses {
-      let request = ImageRequest(url: url(address))
+      let request = ImageRequest(address)
       #expect(Wanted.isRight(try await next.image(for: request), request), "\(address)")
     }
     await next.shutdown()

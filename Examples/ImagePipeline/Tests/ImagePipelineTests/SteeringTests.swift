@@ -12,18 +12,18 @@ struct SteeringTests {
     try await surroundings.run { stage in
       let (network, gate) = (SimulatedNetwork(stage), Gate())
       let pipeline = stage.pipeline(network)
-      _ = try await pipeline.image(for: ImageRequest(url: url(1)))
+      _ = try await pipeline.image(for: ImageRequest(1))
       network.script([.gate(gate, after: 50)], at: url(2))
-      let runs = pipeline.task(for: ImageRequest(url: url(2), processing: Processing(filters: [.grey])))
+      let runs = pipeline.task(for: ImageRequest(2, processing: Processing(filters: [.grey])))
       try await stage.until("the download") { network.running == 1 }
       pipeline.isSuspended = true
       #expect(pipeline.isSuspended)
-      let waits = pipeline.task(for: ImageRequest(url: url(3)))
+      let waits = pipeline.task(for: ImageRequest(3))
       // What runs goes on to its end, and no further.
       gate.open()
       try await stage.until("the decoding to stand in line") { pipeline.queues.decode.operationCount == 1 }
       try await stage.until("the download to stand in line") { pipeline.queues.fetch.operationCount == 1 }
-      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
+      #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(1))
       #expect(network.requests.count == 2 && pipeline.statistics[.decodes] == 1)
       // Who asks why a picture is not there yet reads its address.
       #expect(pipeline.queues.fetch.operations.map(\.name) == [url(3)])
@@ -37,9 +37,7 @@ struct SteeringTests {
 
   @Test("threads that suspend and resume at once leave all stages alike", arguments: Surroundings.allCases)
   func suspendingAtOnce(on surroundings: Surroundings) async throws {
-    try await surroundings.run { stage in
-      let network = SimulatedNetwork(stage)
-      let pipeline = stage.pipeline(network)
+    try await surroundings.withPipeline { stage, _, pipeline in
       let stages = [pipeline.queues.fetch, pipeline.queues.decode, pipeline.queues.process]
       let rounds = stage.virtual == nil ? 2_000 : 20
       let arrived = Counter()
@@ -57,8 +55,7 @@ struct SteeringTests {
         }
       }
       pipeline.isSuspended = false
-      #expect(try await pipeline.image(for: ImageRequest(url: url(1))) == Sample.picture(1))
-      try await stage.expectNothingLeft(pipeline, network)
+      #expect(try await pipeline.image(for: ImageRequest(1)) == Sample.picture(1))
     }
   }
 
@@ -69,19 +66,15 @@ struct SteeringTests {
       let network = SimulatedNetwork(stage)
       for number in 0..<3 { network.script([.gate(gate, after: number * 60)], at: url(number)) }
       let pipeline = stage.pipeline(network) { $0.diskCache = try? folder.cache() }
-      _ = try await pipeline.image(for: ImageRequest(url: url(9)))
+      _ = try await pipeline.image(for: ImageRequest(9))
       let prefetcher = pipeline.prefetcher()
-      prefetcher.start((3..<8).map { ImageRequest(url: url($0)) })
-      let tasks = (0..<12).map {
-        pipeline.task(for: ImageRequest(url: url($0 % 3), processing: Processing(size: 6 + $0)))
-      }
+      prefetcher.start((3..<8).map { ImageRequest($0) })
+      let tasks = (0..<12).map { pipeline.task(for: ImageRequest($0 % 3, processing: Processing(size: 6 + $0))) }
       try await stage.until("the downloads") { (0..<3).allSatisfy { network.requests(of: url($0)).count == 1 } }
       pipeline.memoryWarning()
       for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
       try await stage.until("the prefetches to end") { prefetcher.count == 0 }
-      for number in 0..<12 {
-        #expect(try await pipeline.image(for: ImageRequest(url: url(number))) == Sample.picture(number))
-      }
+      for number in 0..<12 { #expect(try await pipeline.image(for: ImageRequest(number)) == Sample.picture(number)) }
       #expect(pipeline.statistics[.memoryHits] == 0)
       gate.open()
       try await stage.expectNothingLeft(pipeline, network)
@@ -99,11 +92,9 @@ struct SteeringTests {
         network.script([.stall(after: 50)], at: url(2))
         network.script([.status(503, retryAfter: "25")], at: url(4))
         let pipeline = stage.pipeline(network) { $0.diskCache = try? folder.cache() }
-        let tasks = (0..<20).map {
-          pipeline.task(for: ImageRequest(url: url($0 / 2 * 2), processing: Processing(size: 6 + $0)))
-        }
+        let tasks = (0..<20).map { pipeline.task(for: ImageRequest($0 / 2 * 2, processing: Processing(size: 6 + $0))) }
         let prefetcher = pipeline.prefetcher()
-        prefetcher.start((20..<40).map { ImageRequest(url: url($0)) })
+        prefetcher.start((20..<40).map { ImageRequest($0) })
         try await stage.until("the stalls") { (0..<3).allSatisfy { !network.requests(of: url($0 * 2)).isEmpty } }
         pipeline.isSuspended = isSuspended
         await pipeline.shutdown()
@@ -113,10 +104,10 @@ struct SteeringTests {
         pipeline.isSuspended = true
         #expect(!pipeline.isSuspended)
         for task in tasks { _ = try? await task.value }
-        let late = pipeline.task(for: ImageRequest(url: url(1)))
+        let late = pipeline.task(for: ImageRequest(1))
         await #expect(throws: ImagePipelineError.shutDown) { try await late.value }
-        await #expect(throws: ImagePipelineError.shutDown) { try await pipeline.image(for: ImageRequest(url: url(1))) }
-        prefetcher.start([ImageRequest(url: url(1))])
+        await #expect(throws: ImagePipelineError.shutDown) { try await pipeline.image(for: ImageRequest(1)) }
+        prefetcher.start([ImageRequest(1)])
         try await stage.until("the prefetch to be refused") { prefetcher.count == 0 }
         await pipeline.shutdown()
         #expect(network.requests.count == count)
@@ -154,8 +145,8 @@ struct SteeringTests {
             let prefetcher = pipeline.prefetcher()
             for number in 0..<40 {
               do {
-                prefetcher.start([ImageRequest(url: url(50 + number))])
-                let picture = try await pipeline.image(for: ImageRequest(url: url(number * 3 + thread)))
+                prefetcher.start([ImageRequest(50 + number)])
+                let picture = try await pipeline.image(for: ImageRequest(number * 3 + thread))
                 #expect(picture == Sample.picture(number * 3 + thread))
                 pictures.increment()
               } catch {
@@ -174,11 +165,9 @@ struct SteeringTests {
 
   @Test("a plain operation waits for pictures, and leaves when it is cancelled", arguments: Surroundings.allCases)
   func operations(on surroundings: Surroundings) async throws {
-    try await surroundings.run { stage in
-      let network = SimulatedNetwork(stage)
-      let pipeline = stage.pipeline(network)
+    try await surroundings.withPipeline { stage, network, pipeline in
       let queue = OperationQueue(backend: stage.backend)
-      let pictures = (1...3).map { pipeline.operation(for: ImageRequest(url: url($0))) }
+      let pictures = (1...3).map { pipeline.operation(for: ImageRequest($0)) }
       let sum = Mutex(0)
       let sheet = BlockOperation {
         for picture in pictures { sum.withLock { $0 += (try? picture.result?.get().width) ?? 0 } }
@@ -190,27 +179,26 @@ struct SteeringTests {
       await queue.drained()
       #expect(sum.withLock { $0 } == (1...3).reduce(0) { $0 + Sample.picture($1).width })
       network.script([.stall(after: nil)], at: url(4))
-      let leaves = pipeline.operation(for: ImageRequest(url: url(4)))
+      let leaves = pipeline.operation(for: ImageRequest(4))
       queue.addOperation(leaves)
       try await stage.until("the request") { network.running == 1 }
       leaves.cancel()
       await queue.drained()
       #expect(throws: CancellationError.self) { try leaves.result?.get() }
-      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 
   @Test("updates tell the progress in order, and the picture last", arguments: Surroundings.allCases)
   func updates(on surroundings: Surroundings) async throws {
-    try await surroundings.run { stage in
-      let network = SimulatedNetwork(stage, chunkSize: 100)
+    try await surroundings.withPipeline(chunkSize: 100) {
+      $0.backoff = .zero
+    } test: { _, network, pipeline in
       let bytes = Sample.png(1)
       network.serve(HTTPRuleTests.file(1), at: url(1))
       network.script([.cut(after: 200)], at: url(1))
-      let pipeline = stage.pipeline(network) { $0.backoff = .zero }
       var received: [Int] = []
       var picture: Picture?
-      for try await update in pipeline.updates(for: ImageRequest(url: url(1))) {
+      for try await update in pipeline.updates(for: ImageRequest(1)) {
         switch update {
         case .progress(let count, let expected):
           #expect(picture == nil && expected == bytes.count)
@@ -226,31 +214,27 @@ struct SteeringTests {
       #expect(received == [0, 100, 200] + chunks)
       // From memory there is the picture alone.
       var updates: [ImageUpdate] = []
-      for try await update in pipeline.updates(for: ImageRequest(url: url(1))) { updates.append(update) }
+      for try await update in pipeline.updates(for: ImageRequest(1)) { updates.append(update) }
       #expect(updates == [.picture(Sample.picture(1))])
       await #expect(throws: ImagePipelineError.status(404, url: "http://pictures.test/none")) {
         for try await _ in pipeline.updates(for: ImageRequest(url: "http://pictures.test/none")) {}
       }
-      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 
   @Test("no progress of another request comes behind the picture", arguments: Surroundings.allCases)
   func updatesOfOthers(on surroundings: Surroundings) async throws {
-    try await surroundings.run(seeds: 1...30) { stage in
-      let network = SimulatedNetwork(stage, chunkSize: 20)
-      let pipeline = stage.forgetful(network)
+    try await surroundings.withPipeline(seeds: 1...30, chunkSize: 20, forgets: true) { stage, _, pipeline in
       for round in 0..<(stage.virtual == nil ? 50 : 3) {
-        let others = (0..<3).map { pipeline.task(for: ImageRequest(url: url(1), processing: Processing(size: 5 + $0))) }
+        let others = (0..<3).map { pipeline.task(for: ImageRequest(1, processing: Processing(size: 5 + $0))) }
         var last: ImageUpdate?
-        for try await update in pipeline.updates(for: ImageRequest(url: url(1))) {
+        for try await update in pipeline.updates(for: ImageRequest(1)) {
           if case .picture? = last { Issue.record("an update behind the picture") }
           last = update
         }
         #expect(last == .picture(Sample.picture(1)))
         if round % 2 == 0 { for other in others { _ = try await other.value } }
       }
-      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 
@@ -258,29 +242,24 @@ struct SteeringTests {
     "a reader that stops reading leaves, and one that reads late misses progress at most",
     arguments: Surroundings.allCases)
   func leavingUpdates(on surroundings: Surroundings) async throws {
-    try await surroundings.run { stage in
-      let network = SimulatedNetwork(stage, chunkSize: 1)
+    try await surroundings.withPipeline(chunkSize: 1) { stage, network, pipeline in
       network.script([.stall(after: 30)], at: url(1))
-      let pipeline = stage.pipeline(network)
-      for try await update in pipeline.updates(for: ImageRequest(url: url(1))) {
-        if case .progress(30, _) = update { break }
-      }
+      for try await update in pipeline.updates(for: ImageRequest(1)) { if case .progress(30, _) = update { break } }
       try await stage.expectNothingLeft(pipeline, network)
       #expect(network.cancelled == 1)
       // One that is never read.
       network.script([.stall(after: 30)], at: url(1))
       do {
-        let unread = pipeline.updates(for: ImageRequest(url: url(1)))
+        let unread = pipeline.updates(for: ImageRequest(1))
         try await stage.until("the stall") { network.running == 1 && pipeline.statistics[.bytes] == 60 }
         _ = unread
       }
       try await stage.expectNothingLeft(pipeline, network)
       // A thousand small parts come before the reader reads the first.
-      let late = pipeline.updates(for: ImageRequest(url: url(2)))
+      let late = pipeline.updates(for: ImageRequest(2))
       try await stage.until("the picture") { pipeline.pendingSteps == 0 && pipeline.statistics[.decodes] == 1 }
       let updates = try await late.reduce(into: [ImageUpdate]()) { $0.append($1) }
       #expect(updates.last == .picture(Sample.picture(2)) && updates.count <= 66)
-      try await stage.expectNothingLeft(pipeline, network)
     }
   }
 }

@@ -70,6 +70,34 @@ enum Surroundings: String, CaseIterable, Sendable, CustomTestStringConvertible {
     for seed in seeds { try await Self.inVirtualTime(seed: seed, body) }
   }
 
+  /// Runs a test with a pipeline on a network of its own. Nothing may be left of the pipeline's work behind the test.
+  func withPipeline(
+    seeds: ClosedRange<UInt64> = 1...12, chunkSize: Int = 200, forgets: Bool = false,
+    _ change: @escaping @Sendable (inout ImagePipeline.Configuration) -> Void = { _ in },
+    test body: @escaping @Sendable (Stage, SimulatedNetwork, ImagePipeline) async throws -> Void
+  ) async throws {
+    try await run(seeds: seeds) { stage in
+      let network = SimulatedNetwork(stage, chunkSize: chunkSize)
+      let pipeline = forgets ? stage.forgetful(network, nil, change) : stage.pipeline(network, change)
+      try await body(stage, network, pipeline)
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+
+  /// The same with a cache on disk, and nothing in memory.
+  func withDisk(
+    seeds: ClosedRange<UInt64> = 1...12,
+    _ change: @escaping @Sendable (inout ImagePipeline.Configuration) -> Void = { _ in },
+    test body: @escaping @Sendable (Stage, SimulatedNetwork, ImagePipeline, Folder) async throws -> Void
+  ) async throws {
+    try await run(seeds: seeds) { stage in
+      let (network, folder) = (SimulatedNetwork(stage), Folder())
+      let pipeline = stage.forgetful(network, try folder.cache(), change)
+      try await body(stage, network, pipeline, folder)
+      try await stage.expectNothingLeft(pipeline, network)
+    }
+  }
+
   private func onRealThreads(_ body: @escaping @Sendable (Stage) async throws -> Void) async throws {
     let backend: any Backend =
       switch self {
@@ -195,6 +223,15 @@ enum Sample {
 }
 
 func url(_ number: Int) -> String { "http://pictures.test/\(number)" }
+
+extension ImageRequest {
+  init(
+    _ number: Int, processing: Processing = Processing(), priority: Operation.QueuePriority = .normal,
+    fields: [String: String] = [:]
+  ) {
+    self.init(url: ImagePipelineTests.url(number), processing: processing, priority: priority, fields: fields)
+  }
+}
 
 /// A folder that is deleted when nobody holds the folder any more.
 final class Folder: Sendable {

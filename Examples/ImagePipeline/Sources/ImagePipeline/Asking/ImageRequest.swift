@@ -18,10 +18,7 @@ public struct ImageRequest: Sendable, Hashable {
     url: String, processing: Processing = Processing(size: nil, filters: []),
     priority: Operation.QueuePriority = .normal, fields: [String: String] = [:]
   ) {
-    self.url = url
-    self.fields = fields
-    self.processing = processing
-    self.priority = priority
+    (self.url, self.fields, self.processing, self.priority) = (url, fields, processing, priority)
   }
 }
 

@@ -37,10 +37,8 @@
     ) {
       precondition(latencyMedianMilliseconds >= 0 && latencySigma >= 0, "latency and sigma are not negative")
       precondition(bytesPerSecond ?? 1 > 0, "bandwidth is more than zero")
-      self.seed = seed
-      self.latencyMedianMilliseconds = latencyMedianMilliseconds
-      self.latencySigma = latencySigma
-      self.bytesPerSecond = bytesPerSecond
+      (self.seed, self.latencyMedianMilliseconds) = (seed, latencyMedianMilliseconds)
+      (self.latencySigma, self.bytesPerSecond) = (latencySigma, bytesPerSecond)
     }
 
     /// The latency of one request in milliseconds.

@@ -2,12 +2,11 @@ import OperationJobs
 import Primitives
 import Synchronization
 
-/// A task that waits for an operation's finish, as an edge in the operation's stack of dependents. `Tasks/README.md`
-/// has the protocol.
+/// A task that waits, for an alarm or for an operation's finish. `OperationCore/Tasks/README.md` has the protocol.
 ///
 /// Sendable: `continuation` is written before `state` says that a task waits, and read by the one thread that takes
 /// that state away.
-final class FinishWaiter: @unchecked Sendable {
+package final class FinishWaiter: @unchecked Sendable {
   private enum State {
     /// The task has not suspended yet.
     static let new: UInt8 = 0
@@ -17,21 +16,21 @@ final class FinishWaiter: @unchecked Sendable {
     static let cancelled: UInt8 = 3
   }
 
-  /// The next edge of the stack.
-  let next = Atomic<UInt>(0)
+  /// The next edge, where the waiter is an edge in the stack of an operation's dependents.
+  package let next = Atomic<UInt>(0)
   private let state = Atomic<UInt8>(State.new)
   private var continuation: UnsafeContinuation<Bool, Never>?
 
   /// Runs jobs until the wait ends, and is told of the end by the thread that ends it: so the backend stops there.
   private let host: (any DrivenBackend)?
 
-  init(host: (any DrivenBackend)?) {
+  package init(host: (any DrivenBackend)?) {
     self.host = host
     host?.beginTaskWait()
   }
 
   /// The task suspends.
-  func wait(_ continuation: UnsafeContinuation<Bool, Never>) {
+  package func wait(_ continuation: UnsafeContinuation<Bool, Never>) {
     self.continuation = continuation
     let result = state.compareExchange(
       expected: State.new, desired: State.waits, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
@@ -39,7 +38,7 @@ final class FinishWaiter: @unchecked Sendable {
   }
 
   /// The wait ends. The first call counts.
-  func end(isFinished: Bool) {
+  package func end(isFinished: Bool) {
     var old = state.load(ordering: .relaxed)
     while old == State.new || old == State.waits {
       let result = state.compareExchange(
@@ -52,34 +51,5 @@ final class FinishWaiter: @unchecked Sendable {
       }
       old = result.original
     }
-  }
-
-  // MARK: - As an edge
-
-  /// The edge of a new waiter, which owns a reference to the waiter.
-  static func edge(_ waiter: FinishWaiter) -> UInt {
-    UInt(bitPattern: Unmanaged.passRetained(waiter).toOpaque()) | EdgeWord.waiter
-  }
-
-  // Not inlined: the edges of operations are what the callers are fast for.
-
-  @inline(never)
-  static func next(of edge: UInt) -> UInt {
-    of(edge)._withUnsafeGuaranteedRef { $0.next.load(ordering: .relaxed) }
-  }
-
-  @inline(never)
-  static func setNext(of edge: UInt, to next: UInt) {
-    of(edge)._withUnsafeGuaranteedRef { $0.next.store(next, ordering: .relaxed) }
-  }
-
-  /// Ends the waits of edges that were taken out of their stack.
-  @inline(never)
-  static func resume(_ edges: consuming EdgeList, isFinished: Bool) {
-    while let edge = edges.popFirst() { of(edge).takeRetainedValue().end(isFinished: isFinished) }
-  }
-
-  static func of(_ edge: UInt) -> Unmanaged<FinishWaiter> {
-    Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: edge & ~15).unsafelyUnwrapped)
   }
 }

@@ -39,7 +39,7 @@ extension Backend {
   private func runAtTaskLevel<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let scope = ForkScope(on: self, level: Operation.QueuePriority(of: Task.currentPriority.rawValue).level)
+    let scope = ForkScope(on: self, level: Job.level(ofTask: Task.currentPriority.rawValue))
     defer { scope?.end() }
     return try body()
   }
@@ -49,14 +49,4 @@ extension Backend {
 private struct Handed<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
   // Sendable: the body gave the value away (`sending`), and nobody but the caller gets it.
   let value: Value
-}
-
-extension OperationQueue {
-  /// The backend of `OperationQueue()`. In a deterministic test that is the test's backend. O(1).
-  ///
-  /// ```swift
-  /// let squares = OperationQueue.defaultBackend.run { (1...10).concurrentMap { $0 * $0 } }
-  /// print(squares)
-  /// ```
-  public static var defaultBackend: any Backend { DrivenBackends.orDefault }
 }

@@ -30,18 +30,18 @@ public final class BackendTaskExecutor: TaskExecutor {
 
   /// Hands a job of a task to the backend. Swift's runtime calls this. O(1).
   public func enqueue(_ job: consuming ExecutorJob) {
-    let level = Operation.QueuePriority(of: job.priority.rawValue).level
+    let level = Job.level(ofTask: job.priority.rawValue)
     let host = DrivenBackends.host(ofTaskOn: backend)
     handOver(TaskJob.make(UnownedJob(job), level: level, runner: self, host: host))
   }
 }
 
 extension BackendTaskExecutor: TaskJobRunner {
-  var homeNumber: UInt32 { home.number }
+  @usableFromInline package var homeNumber: UInt32 { home.number }
 
-  func submit(_ job: Job) { backend.submit(job) }
+  @usableFromInline package func submit(_ job: Job) { backend.submit(job) }
 
-  func run(_ job: UnownedJob?) -> UInt {
+  @usableFromInline package func run(_ job: UnownedJob?) -> UInt {
     TaskSlot.run(for: self) { job?.runSynchronously(on: asUnownedTaskExecutor()) }
   }
 }
@@ -54,28 +54,28 @@ extension Backend {
   public func serialExecutor() -> BackendSerialExecutor { BackendSerialExecutor(self) }
 }
 
-extension Operation.QueuePriority {
-  /// The priority of a task, as `qualityOfService` chooses one: user-interactive very high, user-initiated high,
+extension Job {
+  /// The level of a task's priority, as `qualityOfService` chooses one: user-interactive very high, user-initiated high,
   /// utility low, background very low.
-  init(of taskPriority: UInt8) {
+  package static func level(ofTask priority: UInt8) -> Int {
     // The raw values of background, utility and user-initiated. Their names are calls into the runtime.
-    switch taskPriority {
-    case ...0x09: self = .veryLow
-    case ...0x11: self = .low
-    case ..<0x19: self = .normal
-    case 0x19: self = .high
-    default: self = .veryHigh
+    switch priority {
+    case ...0x09: 0
+    case ...0x11: 1
+    case ..<0x19: middleLevel
+    case 0x19: 3
+    default: highestLevel
     }
   }
 
   /// The other way round.
-  var ofTask: TaskPriority {
-    switch self {
-    case .veryLow: .background
-    case .low: .utility
-    case .normal: .medium
-    case .high: .userInitiated
-    case .veryHigh: TaskPriority(rawValue: 33)
+  package static func taskPriority(ofLevel level: Int) -> TaskPriority {
+    switch level {
+    case 0: .background
+    case 1: .utility
+    case middleLevel: .medium
+    case 3: .userInitiated
+    default: TaskPriority(rawValue: 33)
     }
   }
 }

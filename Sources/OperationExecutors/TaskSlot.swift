@@ -5,19 +5,20 @@ import OperationJobs
 /// jobs go there.
 ///
 /// A slot lies on the stack of the thread that runs the job. No other thread knows it.
-struct TaskSlot {
+@usableFromInline
+package struct TaskSlot {
   /// The one that runs the present job, and is kept alive by it.
-  private unowned(unsafe) let runner: any TaskJobRunner
+  @usableFromInline unowned(unsafe) let runner: any TaskJobRunner
   /// The number of the backend that the present job came from.
-  private let home: UInt32
-  private var next: UInt = 0
+  @usableFromInline let home: UInt32
+  @usableFromInline var next: UInt
 
   /// Runs a job of Swift's runtime on this thread, with a slot. Nothing else may be in `body`: code behind the task's
   /// end would come before the slot's job.
   /// - Parameter runner: from whose backend the job came.
   /// - Returns: the word of the job that the thread runs next, or 0.
-  @inline(__always)
-  static func run(for runner: any TaskJobRunner, _ body: () -> Void) -> UInt {
+  @inlinable @inline(__always)
+  package static func run(for runner: any TaskJobRunner, _ body: () -> Void) -> UInt {
     let outer = cplatform_task_slot()
     var slot = TaskSlot(runner: runner, home: runner.homeNumber)
     withUnsafeMutablePointer(to: &slot) { slot in
@@ -29,7 +30,8 @@ struct TaskSlot {
   }
 
   /// Runs a job of Swift's runtime inside of code that goes on afterwards: what is handed over goes to the backend.
-  static func without(_ body: () -> Void) {
+  @inlinable
+  package static func without(_ body: () -> Void) {
     let outer = cplatform_task_slot()
     cplatform_set_task_slot(nil)
     body()
@@ -40,8 +42,8 @@ struct TaskSlot {
   /// so that nothing but the end of the present job comes first.
   /// - Parameter home: the backend that the job is for.
   /// - Returns: false when the job must go to the backend.
-  @inline(__always)
-  static func take(_ job: Job, home: UInt32) -> Bool {
+  @inlinable @inline(__always)
+  package static func take(_ job: Job, home: UInt32) -> Bool {
     guard let slot = current, slot.pointee.home == home, withUnsafeCurrentTask(body: { $0 == nil }) else {
       return false
     }
@@ -52,7 +54,7 @@ struct TaskSlot {
   }
 
   /// The calling thread is about to block, or to run other jobs, inside of the present job: nothing may wait for it.
-  static func close() {
+  package static func close() {
     guard let slot = current else { return }
     cplatform_set_task_slot(nil)
     let next = slot.pointee.next
@@ -60,21 +62,23 @@ struct TaskSlot {
     if next != 0 { slot.pointee.runner.submit(Job(word: next)) }
   }
 
-  @inline(__always)
-  private static var current: UnsafeMutablePointer<TaskSlot>? {
+  @inlinable @inline(__always)
+  static var current: UnsafeMutablePointer<TaskSlot>? {
     cplatform_task_slot()?.assumingMemoryBound(to: TaskSlot.self)
   }
 
-  private init(runner: any TaskJobRunner, home: UInt32) {
+  @inlinable @inline(__always)
+  init(runner: any TaskJobRunner, home: UInt32) {
     self.runner = runner
     self.home = home
+    next = 0
   }
 }
 
 extension TaskJobRunner {
   /// Hands a job over, to this thread or to the backend.
-  @inline(__always)
-  func handOver(_ job: Job) {
+  @inlinable @inline(__always)
+  package func handOver(_ job: Job) {
     if !TaskSlot.take(job, home: homeNumber) { submit(job) }
   }
 }

@@ -65,7 +65,7 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
 
   /// Hands over a job of an actor. Swift's runtime calls this. O(1).
   public func enqueue(_ job: consuming ExecutorJob) {
-    let level = Operation.QueuePriority(of: job.priority.rawValue).level
+    let level = Job.level(ofTask: job.priority.rawValue)
     let host = DrivenBackends.host(ofTaskOn: backend)
     let entry = TaskJob.make(UnownedJob(job), level: level, runner: self, host: host)
     let needsTurn = lock.withLock {
@@ -135,11 +135,11 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
 }
 
 extension BackendSerialExecutor: TaskJobRunner {
-  var homeNumber: UInt32 { home.number }
+  @usableFromInline package var homeNumber: UInt32 { home.number }
 
-  func submit(_ job: Job) { backend.submit(job) }
+  @usableFromInline package func submit(_ job: Job) { backend.submit(job) }
 
-  func run(_ job: UnownedJob?) -> UInt {
+  @usableFromInline package func run(_ job: UnownedJob?) -> UInt {
     guard let job else { return takeTurn() }
     return TaskSlot.run(for: self) { job.runSynchronously(on: asUnownedSerialExecutor()) }
   }

@@ -3,7 +3,8 @@ import CPlatform
 import Primitives
 
 /// What runs jobs of Swift's runtime that came out of a backend.
-protocol TaskJobRunner: AnyObject, Sendable {
+@usableFromInline
+package protocol TaskJobRunner: AnyObject, Sendable {
   /// The number of the backend that the jobs come out of; 0 while there is none.
   var homeNumber: UInt32 { get }
   /// Hands a job to that backend.
@@ -30,7 +31,7 @@ package final class TaskJob: JobObject {
   ///   - job: nil for a turn. The backend that gets the result runs the job, once.
   ///   - host: for a job of a task outside of all operations, on a backend that decides which of its threads goes on.
   ///   - runner: held until the job runs. The runtime may have let the runner go by then.
-  static func make(_ job: UnownedJob?, level: Int, runner: any TaskJobRunner, host: (any DrivenBackend)? = nil) -> Job {
+  package static func make(_ job: UnownedJob?, level: Int, runner: any TaskJobRunner, host: (any DrivenBackend)? = nil) -> Job {
     let object: Unmanaged<TaskJob>
     if let spare = UnsafeRawPointer(bitPattern: Spares<SpareTaskJobs>.take()) {
       object = .fromOpaque(spare)
@@ -85,4 +86,11 @@ enum SpareTaskJobs: SpareKind {
   static func setNextMagazine(of word: UInt, to next: UInt) { TaskJob.setMagazine(of: word, to: next) }
 
   static func free(_ word: UInt) { JobObject.object(word).release() }
+}
+
+/// Called by C when a thread ends.
+@_documentation(visibility: internal)
+@c(operations_free_task_spares)
+public func operationsFreeTaskSpares(_ words: UnsafeMutablePointer<cplatform_thread_words>) {
+  Spares<SpareTaskJobs>.freeOwn(words)
 }

@@ -3,7 +3,8 @@ import Primitives
 import Synchronization
 
 /// One kind of memory that is kept to be used again: see `Spares`.
-protocol SpareKind {
+@usableFromInline
+package protocol SpareKind {
   /// Where full magazines wait for other threads.
   static var depot: SpareDepot { get }
   /// The calling thread's magazines.
@@ -26,13 +27,16 @@ protocol SpareKind {
 /// depot once for 32 pieces.
 ///
 /// `OPERATIONS_REUSE=off` in the environment turns all of that off, for tools that watch each allocation.
-enum Spares<Kind: SpareKind> {
+@usableFromInline
+package enum Spares<Kind: SpareKind> {
   /// Keeps the piece that the word stands for, or gives it back to the system. Nobody else may know the piece.
-  static func giveBack(_ word: UInt) { if !keep(word) { Kind.free(word) } }
+  @inlinable
+  package static func giveBack(_ word: UInt) { if !keep(word) { Kind.free(word) } }
 
   /// Keeps the piece, or leaves it to the caller. Nobody else may know the piece.
   /// - Returns: false when nothing is kept: the piece is still the caller's.
-  static func keep(_ word: UInt) -> Bool {
+  @inlinable
+  package static func keep(_ word: UInt) -> Bool {
     let words = cplatform_thread_words_address()
     if !words.pointee.returns_spares, !beginKeeping(words) { return false }
     let magazines = Kind.local(words)
@@ -44,8 +48,8 @@ enum Spares<Kind: SpareKind> {
   }
 
   /// A kept piece, or 0.
-  @inline(__always)
-  static func take() -> UInt {
+  @inlinable @inline(__always)
+  package static func take() -> UInt {
     let words = cplatform_thread_words_address()
     let magazines = Kind.local(words)
     if magazines.pointee.count == 0, !refill(magazines, words) { return 0 }
@@ -60,8 +64,8 @@ enum Spares<Kind: SpareKind> {
   }
 
   /// The thread's first magazine is full.
-  @inline(never)
-  private static func makeRoom(_ magazines: UnsafeMutablePointer<cplatform_magazines>) {
+  @inlinable @inline(never)
+  static func makeRoom(_ magazines: UnsafeMutablePointer<cplatform_magazines>) {
     if magazines.pointee.full != 0, !Kind.depot.keep(magazines.pointee.full, Kind.self) {
       free(chain: magazines.pointee.full)
     }
@@ -71,8 +75,8 @@ enum Spares<Kind: SpareKind> {
   }
 
   /// The thread's first magazine is empty.
-  @inline(never)
-  private static func refill(
+  @inlinable @inline(never)
+  static func refill(
     _ magazines: UnsafeMutablePointer<cplatform_magazines>, _ words: UnsafeMutablePointer<cplatform_thread_words>
   ) -> Bool {
     guard words.pointee.returns_spares || beginKeeping(words) else { return false }
@@ -86,14 +90,16 @@ enum Spares<Kind: SpareKind> {
   }
 
   /// A thread ends: the pieces that it kept are freed.
-  static func freeOwn(_ words: UnsafeMutablePointer<cplatform_thread_words>) {
+  @inlinable
+  package static func freeOwn(_ words: UnsafeMutablePointer<cplatform_thread_words>) {
     let magazines = Kind.local(words)
     free(chain: magazines.pointee.loaded)
     free(chain: magazines.pointee.full)
     magazines.pointee = cplatform_magazines()
   }
 
-  private static func free(chain first: UInt) {
+  @inlinable
+  static func free(chain first: UInt) {
     var word = first
     while word != 0 {
       let following = Kind.next(of: word)
@@ -107,8 +113,8 @@ enum Spares<Kind: SpareKind> {
 ///
 /// - Returns: false when nothing is kept in this process, or by this thread. The question is then asked again for the
 ///   next piece, so that a thread that keeps memory never asks.
-@inline(never)
-private func beginKeeping(_ words: UnsafeMutablePointer<cplatform_thread_words>) -> Bool {
+@usableFromInline @inline(never)
+func beginKeeping(_ words: UnsafeMutablePointer<cplatform_thread_words>) -> Bool {
   cplatform_reuses_memory() && returnSparesAtEnd(words)
 }
 
@@ -118,10 +124,7 @@ private func beginKeeping(_ words: UnsafeMutablePointer<cplatform_thread_words>)
 private func returnSparesAtEnd(_ words: UnsafeMutablePointer<cplatform_thread_words>) -> Bool {
   words.pointee.returns_spares = cplatform_at_thread_exit(cplatform_spares_owner) {
     let words = cplatform_thread_words_address()
-    // Freeing an operation may give chunks back: chunks are freed last.
-    Spares<SpareOperations>.freeOwn(words)
-    Spares<SpareChunks>.freeOwn(words)
-    Spares<SpareTaskJobs>.freeOwn(words)
+    cplatform_free_spares(words)
     // Other code that runs when the thread ends may still run an operation here.
     words.pointee.returns_spares = false
   }
@@ -129,22 +132,26 @@ private func returnSparesAtEnd(_ words: UnsafeMutablePointer<cplatform_thread_wo
 }
 
 /// Full magazines of one kind, for all threads.
-struct SpareDepot: @unchecked Sendable {
+@usableFromInline
+package struct SpareDepot: @unchecked Sendable {
   // Sendable: `full` and `count` are touched under `lock`.
 
-  static let magazineSize: UInt32 = 32
+  @inlinable package static var magazineSize: UInt32 { 32 }
   /// The most magazines that a depot keeps.
-  static let limit = 256
+  @inlinable package static var limit: Int { 256 }
 
   /// Each field lies in memory of its own: the thread sanitizer takes an access to one field of a variable for an
   /// access to the others.
-  private let lock = UnsafeMutablePointer.holding(FutexLock())
+  @usableFromInline let lock = UnsafeMutablePointer.holding(FutexLock())
   /// The newest magazine, linked to the others.
-  private let full = UnsafeMutablePointer.holding(0 as UInt)
-  private let count = UnsafeMutablePointer.holding(0)
+  @usableFromInline let full = UnsafeMutablePointer.holding(0 as UInt)
+  @usableFromInline let count = UnsafeMutablePointer.holding(0)
+
+  package init() {}
 
   /// - Returns: false when the depot is full.
-  func keep<Kind: SpareKind>(_ magazine: UInt, _: Kind.Type) -> Bool {
+  @inlinable
+  package func keep<Kind: SpareKind>(_ magazine: UInt, _: Kind.Type) -> Bool {
     lock.pointee.withLock {
       guard count.pointee < Self.limit else { return false }
       count.pointee += 1
@@ -155,8 +162,8 @@ struct SpareDepot: @unchecked Sendable {
   }
 
   /// - Returns: a full magazine, or 0.
-  @inline(__always)
-  func fetch<Kind: SpareKind>(_: Kind.Type) -> UInt {
+  @inlinable @inline(__always)
+  package func fetch<Kind: SpareKind>(_: Kind.Type) -> UInt {
     lock.pointee.withLock {
       let magazine = full.pointee
       guard magazine != 0 else { return 0 }
