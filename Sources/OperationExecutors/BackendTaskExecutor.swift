@@ -55,8 +55,8 @@ extension Backend {
 }
 
 extension Job {
-  /// The level of a task's priority, as `qualityOfService` chooses one: user-interactive very high, user-initiated high,
-  /// utility low, background very low.
+  /// The level of a task's priority, as `qualityOfService` chooses one: user-interactive very high, user-initiated
+  /// high, utility low, background very low.
   package static func level(ofTask priority: UInt8) -> Int {
     // The raw values of background, utility and user-initiated. Their names are calls into the runtime.
     switch priority {

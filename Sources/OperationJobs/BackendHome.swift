@@ -38,6 +38,9 @@ package final class BackendHome: @unchecked Sendable {
   /// When forks become visible.
   package let visibility: StealingStrategy.Forks
   private let object: ObjectIdentifier
+  /// The backend is one of this library's. Its number does not come again: lists of forks may outlive the backend, and
+  /// another backend may be at its address by then.
+  private let isOnlyHome: Bool
 
   /// - Parameter host: what the backend's threads belong to. They name the same object to `Forks.uncover`.
   package init(_ backend: any Backend, host: (any ForkHost)? = nil, visibility: StealingStrategy.Forks = .idle) {
@@ -46,11 +49,12 @@ package final class BackendHome: @unchecked Sendable {
     self.host = host
     self.visibility = visibility
     workerCount = max(1, backend.workerCount)
-    number = BackendNumbers.shared.take(for: object)
+    isOnlyHome = host != nil
+    number = isOnlyHome ? BackendNumbers.shared.take() : BackendNumbers.shared.take(for: object)
   }
 
-  // The backend may be gone already: reading `backend` would count a reference.
-  deinit { BackendNumbers.shared.giveBack(for: object) }
+  // The backend may be gone already: reading `backend` or `host` would count a reference.
+  deinit { if !isOnlyHome { BackendNumbers.shared.giveBack(for: object) } }
 
   /// The home of a backend of this library, or a new one.
   package static func of(_ backend: any Backend) -> BackendHome {

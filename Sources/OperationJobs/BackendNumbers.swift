@@ -9,15 +9,25 @@ final class BackendNumbers: @unchecked Sendable {
 
   static let shared = BackendNumbers()
 
+  /// A number for the only home of a backend.
+  func take() -> UInt32 { lock.withLock { takeNext() } }
+
+  /// Called with the lock.
+  private func takeNext() -> UInt32 {
+    defer { next = next == .max ? 1 : next + 1 }
+    return next
+  }
+
+  /// The number of a backend that has a home for each user of it. `giveBack` ends the home.
   func take(for id: ObjectIdentifier) -> UInt32 {
     lock.withLock {
       if let (number, homes) = known[id] {
         known[id] = (number, homes + 1)
         return number
       }
-      defer { next = next == .max ? 1 : next + 1 }
-      known[id] = (next, 1)
-      return next
+      let number = takeNext()
+      known[id] = (number, 1)
+      return number
     }
   }
 

@@ -146,8 +146,8 @@ no_release:
 }
 
 #ifdef WAITER
-/* Operation.helpOnce: as any claim, the word, then the bound, then the compare-exchange. With the bound the operation is
- * skipped. */
+/* Operation.helpOnce: as any claim, the word, then the bound, then the compare-exchange. With the bound the operation
+ * is skipped. */
 proctype Waiter() {
   byte operation; int old, new; bool cancelledAll, claimed;
   operation = OPERATIONS - 1;

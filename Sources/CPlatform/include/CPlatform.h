@@ -230,8 +230,8 @@ static inline bool cplatform_is_tracing(void) { return __atomic_load_n(&cplatfor
 void cplatform_set_tracing(bool on);
 /// Writes the trace to a path. The operation core defines the function; weak, so that this module links alone.
 extern void operations_write_trace(const char *path) __attribute__((weak));
-/// Pays what the calling thread owes before it waits: operations, tasks and forks that it holds back. The operation core
-/// defines the function; weak, so that forks link without it.
+/// Pays what the calling thread owes before it waits: operations, tasks and forks that it holds back. The operation
+/// core defines the function; weak, so that forks link without it.
 extern void operations_pay_debts(void) __attribute__((weak));
 static inline void cplatform_pay_debts(void) {
   if (operations_pay_debts) operations_pay_debts();

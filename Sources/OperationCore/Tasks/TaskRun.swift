@@ -8,8 +8,8 @@ import Primitives
 /// generic type, and that was a third of what an operation cost.
 @usableFromInline
 final class TaskRun: TaskExecutor, @unchecked Sendable {
-  // Sendable: everything is touched under the lock, except that the jobs of the task read `homeNumber` and `backend`, which
-  // are written before the task is made.
+  // Sendable: everything is touched under the lock, except that the jobs of the task read `homeNumber` and `backend`,
+  // which are written before the task is made.
 
   /// Runs the user's body, and keeps in the operation what it returned.
   @usableFromInline typealias Body = @Sendable (Operation) async -> Void

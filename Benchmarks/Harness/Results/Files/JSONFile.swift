@@ -1,8 +1,8 @@
 import FoundationEssentials
 import HarnessWords
 
-/// The form of the JSON files that the laboratory keeps: sorted keys in snake case, indented. A list of numbers or texts
-/// stands on one line.
+/// The form of the JSON files that the laboratory keeps: sorted keys in snake case, indented. A list of numbers or
+/// texts stands on one line.
 package enum JSONFile {
   /// Throws one line when the data have another form. `path` is the name of the file in error messages.
   package static func content<Content: Decodable>(
