@@ -86,8 +86,10 @@ struct FailureTests {
         i=$((i + 1)); [ $i -lt 500 ] || { kill -9 $run; exit 98; }; sleep 0.02
       done
       wait $run; code=$?
-      sleep 0.2
-      ! grep -qs "OPBENCH_TEST_MARK=\(folder.path)" /proc/[0-9]*/environ || exit 97
+      i=0
+      while grep -qs "OPBENCH_TEST_MARK=\(folder.path)" /proc/[0-9]*/environ; do
+        i=$((i + 1)); [ $i -lt 500 ] || exit 97; sleep 0.02
+      done
       exit $code
       """
     let place = "\(folder.path)/a." + (command[0] == "run" ? "csv" : "json")
