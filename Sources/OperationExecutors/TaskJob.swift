@@ -31,7 +31,9 @@ package final class TaskJob: JobObject {
   ///   - job: nil for a turn. The backend that gets the result runs the job, once.
   ///   - host: for a job of a task outside of all operations, on a backend that decides which of its threads goes on.
   ///   - runner: held until the job runs. The runtime may have let the runner go by then.
-  package static func make(_ job: UnownedJob?, level: Int, runner: any TaskJobRunner, host: (any DrivenBackend)? = nil) -> Job {
+  package static func make(_ job: UnownedJob?, level: Int, runner: any TaskJobRunner, host: (any DrivenBackend)? = nil)
+    -> Job
+  {
     let object: Unmanaged<TaskJob>
     if let spare = UnsafeRawPointer(bitPattern: Spares<SpareTaskJobs>.take()) {
       object = .fromOpaque(spare)
