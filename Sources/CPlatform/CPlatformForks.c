@@ -30,7 +30,7 @@ SWIFTCALL __attribute__((noinline)) static cplatform_fork *show(void *new, void 
   (void)unused;
   cplatform_fork *fork = new;
   cplatform_forks *list = cplatform_forks_of(fork);
-  if (cplatform_state_load_relaxed(&list->wanted) == cplatform_forks_more || list->countdown-- == 0) operations_show_forks(list);
+  if (cplatform_state_load_relaxed(&list->wanted) == cplatform_forks_more || cplatform_forks_count_down(list)) operations_show_forks(list);
   return fork;
 }
 

@@ -20,14 +20,7 @@ package enum ForkDemand {
     guard let list = cplatform_forks_here(), list.pointee.launch == cplatform_frame() else { return false }
     let wanted = cplatform_state_load_relaxed(&list.pointee.wanted)
     if wanted == cplatform_forks_enough.rawValue { return false }
-    return wanted == cplatform_forks_more.rawValue || (mayLook ?? countDown(list)) && look(list)
-  }
-
-  @inlinable
-  static func countDown(_ list: UnsafeMutablePointer<cplatform_forks>) -> Bool {
-    let isOver = list.pointee.countdown == 0
-    list.pointee.countdown &-= 1
-    return isOver
+    return wanted == cplatform_forks_more.rawValue || (mayLook ?? cplatform_forks_count_down(list)) && look(list)
   }
 
   @usableFromInline @inline(never)

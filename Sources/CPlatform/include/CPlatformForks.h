@@ -100,6 +100,9 @@ static inline void cplatform_forks_set_private(cplatform_forks *list, cplatform_
   __atomic_store_n(&list->private_, fork, __ATOMIC_RELEASE);
 }
 
+/// The owner made a fork, or could have made one. Returns whether it is time to look at the clock.
+static inline bool cplatform_forks_count_down(cplatform_forks *list) { return list->countdown-- == 0; }
+
 /// Whether `cplatform_barrier_on_all_threads` works here.
 bool cplatform_has_barrier_on_all_threads(void);
 /// Every running thread of the process passes a memory barrier while this call lasts. Some microseconds.
@@ -108,7 +111,7 @@ void cplatform_barrier_on_all_threads(void);
 /// Runs the closure of a fork.
 void cplatform_fork_run(cplatform_fork *fork);
 
-/// The core shows forks of the list. Weak, so that this module links alone.
+/// Shows forks of the list. Weak, so that this module links alone.
 extern void operations_show_forks(cplatform_forks *list) __attribute__((weak));
 
 // --- task-local values: CPlatformValues.c ---
