@@ -190,6 +190,10 @@ struct EscalationTests {
       defer { gate.open() }
       first.addOperation { gate.pass() }
       let chain = chain(20, .veryLow) { log.append("chain") }
+      // The raise comes to this operation last: chain[0] has moved in the queue's list then.
+      let last = block(.veryLow)
+      chain[19].removeDependency(chain[18])
+      for operation in [last, chain[18]] { chain[19].addDependency(operation) }
       for operation in chain { first.addOperation(operation) }
       for _ in 0..<20 { first.addOperation(block(.normal) { log.append("other") }) }
       let urgent = block(.high) {
@@ -199,8 +203,10 @@ struct EscalationTests {
       }
       second.addOperation(urgent)
       try waits.wait("the wait to begin")
-      try eventually("the raise") { chain[0].priorityInForce == .high }
+      try eventually("the raise") { last.priorityInForce == .high }
       #expect(chain.allSatisfy { $0.priorityInForce == .high && $0.queuePriority == .veryLow })
+      OperationQueue(backend: backend).addOperation(last)
+      try eventually("the last one") { last.isFinished }
       gate.open()
       try second.drainInTime()
       try first.drainInTime()
