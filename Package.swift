@@ -252,7 +252,7 @@ let tests: [Target] = [
     path: "Tests/DispatchBackendTests", swiftSettings: settings),
   // Seeded stress: an engine that a test and a small program (for memory checkers) share.
   .target(
-    name: "StressEngine", dependencies: ["OperationForks", "OperationJobs", "Operations", "TestSupport"],
+    name: "StressEngine", dependencies: ["OperationJobs", "Operations", "TestSupport"],
     path: "Tests/Stress/Engine",
     swiftSettings: settings),
   .executableTarget(

@@ -22,7 +22,7 @@ package protocol ForkHost: AnyObject, Sendable {
 /// A backend as this library knows it. A backend of this library has one home for its whole life; of a user's backend
 /// each queue, executor and scope makes one.
 package final class BackendHome: @unchecked Sendable {
-  // Sendable: everything is written before the home is handed out.
+  // Sendable: everything is written before the home is handed out, or atomic.
 
   /// Who has the home holds the backend, too: a queue, an executor, or the caller of `Backend.run`. So no references
   /// are counted here.
@@ -37,6 +37,8 @@ package final class BackendHome: @unchecked Sendable {
   package let workerCount: Int
   /// When forks become visible.
   package let visibility: StealingStrategy.Forks
+  /// For tests: each fork for which a slot is free is shown.
+  package let showsAllForks = Atomic<Bool>(false)
   private let object: ObjectIdentifier
   /// The backend is one of this library's. Its number does not come again: lists of forks may outlive the backend, and
   /// another backend may be at its address by then.
@@ -68,7 +70,7 @@ package final class BackendHome: @unchecked Sendable {
 
   /// How many threads more could run a fork now.
   package var idlePlaces: Int {
-    if ForkVisibility.isForced { return Int(cplatform_fork_slots) }
+    if showsAllForks.load(ordering: .relaxed) { return Int(cplatform_fork_slots) }
     return host?.idlePlaces ?? workerCount - 1
   }
 
@@ -78,15 +80,5 @@ package final class BackendHome: @unchecked Sendable {
     if let host { return host.show(ticket, wakes: wakes) }
     backend.submit(ticket)
     return true
-  }
-}
-
-/// For tests: each fork for which a slot is free is shown.
-package enum ForkVisibility {
-  private static let flag = Atomic<Bool>(false)
-
-  package static var isForced: Bool {
-    get { flag.load(ordering: .relaxed) }
-    set { flag.store(newValue, ordering: .relaxed) }
   }
 }

@@ -38,7 +38,7 @@ package enum TraceProbe {
     record(.steals, job, value: UInt32(bitPattern: thread))
   }
 
-  /// The calling worker goes to sleep for want of a job.
+  /// The calling worker has found no job and goes to sleep.
   @inline(never)
   package static func parks() { record(.parks) }
 

@@ -9,8 +9,8 @@ extension DrivenBackends {
     return here ?? operation.owner?.supervisedBackend as? any DrivenBackend
   }
 
-  /// The driven backend that is told when the calling task waits for `operation`; nil for none. Whoever waits for an
-  /// operation on the backend waits for the operation's body, too: a body is no guest.
+  /// The driven backend that is told when the calling task waits for `operation`; nil for none. A task that waits for
+  /// an operation on the backend waits for the operation's body, too: a body is no guest.
   @inline(__always)
   static func host(ofTaskWaitingFor operation: Operation) -> (any DrivenBackend)? {
     exist ? otherBackend(of: operation) : nil

@@ -1,7 +1,7 @@
 import Glibc
-import OperationForks
 import OperationJobs
 import Operations
+import Synchronization
 import TestSupport
 
 /// Trees of joins from several threads at once, beside operations: each tree's result must be that of plain recursion.
@@ -17,8 +17,10 @@ struct ForkJoinRound {
   func run(on backend: any Backend) throws -> Outcome {
     var random = SeededGenerator(seed: seed ^ 0xA076_1D64_78BD_642F)
     // Every fork is shown in half of the rounds: as many are taken as can be.
-    ForkVisibility.isForced = random.chance(50)
-    defer { ForkVisibility.isForced = false }
+    let showsAll = random.chance(50)
+    let home = (backend as? any SupervisedBackend)?.home
+    home?.showsAllForks.store(showsAll, ordering: .relaxed)
+    defer { home?.showsAllForks.store(false, ordering: .relaxed) }
     let other = OperationQueue().backend
     let backends: [any Backend] = random.chance(50) ? [backend] : [backend, other]
     let queue = OperationQueue(backend: backend)
