@@ -203,8 +203,10 @@ struct MergeTests {
   @Test func kindsThatDisagreeAreNamed() throws {
     func series(_ what: String, _ first: Double, _ second: Double, count: Int = 10) -> KindDisagreement.Series {
       func noisy(_ centre: Double) -> [Double] {
-        let logarithm = log(centre)
-        return (0..<count).map { logarithm + 0.01 * Double($0 % 5 - 2) }
+        (0..<count).map { number in
+          let noise = Double(number % 5 - 2)
+          return log(centre) + 0.01 * noise
+        }
       }
       return .init(what: what, logarithms: ["Fast, 2 CPUs": noisy(first), "Slow, 8 CPUs": noisy(second)])
     }
