@@ -294,14 +294,14 @@ let tests: [Target] = [
     ], path: "Tests/HarnessTests",
     exclude: ["Fixtures"], swiftSettings: settings),
   .testTarget(
-    name: "SubjectsTests", dependencies: ["HarnessMeasuring", "Subjects", "LaboratorySupport"],
+    name: "SubjectsTests", dependencies: ["HarnessMeasuring", "Subjects", "LaboratorySupport", "TestSupport"],
     path: "Tests/SubjectsTests",
     swiftSettings: settings),
   .testTarget(
     name: "WorkloadsTests",
     dependencies: [
       "HarnessWords", "HarnessStatistics", "HarnessMeasuring", "HarnessPlanning", "Subjects", "Workloads",
-      "LaboratorySupport",
+      "LaboratorySupport", "TestSupport",
     ],
     path: "Tests/WorkloadsTests", swiftSettings: settings),
   .testTarget(
@@ -315,7 +315,7 @@ let tests: [Target] = [
     name: "LaboratoryTests",
     dependencies: [
       "HarnessWords", "HarnessMeasuring", "HarnessPlanning", "HarnessResults", "HarnessComparing", "HarnessGate",
-      "Laboratory", "LaboratorySupport", "OddBenchmarks",
+      "Laboratory", "LaboratorySupport", "OddBenchmarks", "TestSupport",
     ],
     path: "Tests/LaboratoryTests", swiftSettings: settings),
   // A program of benchmarks that print, close what is not theirs, or measure nothing.

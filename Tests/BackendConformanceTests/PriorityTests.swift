@@ -220,6 +220,36 @@ struct PriorityTests {
     }
   }
 
+  @Test("row 21: while an operation moves, no less urgent one takes its place", arguments: allBackends)
+  func movesAtOnce(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      queue.maxConcurrentOperationCount = 1
+      for round in 0..<50 {
+        let log = EventLog<String>()
+        let urgent = BlockOperation { log.append("urgent") }
+        urgent.queuePriority = .high
+        queue.isSuspended = true
+        queue.addOperation(urgent)
+        queue.addOperation { log.append("other") }
+        let begun = Gate()
+        let done = CountdownLatch(1)
+        startThread {
+          while !urgent.isExecuting, !urgent.isFinished {
+            urgent.queuePriority = .veryHigh
+            urgent.queuePriority = .high
+            begun.open()
+          }
+          done.countDown()
+        }
+        try begun.wait("the thread that changes the priority")
+        queue.isSuspended = false
+        try queue.drainInTime()
+        try done.wait("the end of that thread")
+        #expect(log.events == ["urgent", "other"], "round \(round)")
+      }
+    }
+  }
+
   @Test("row 21: up to a million changes of one pending operation leave one operation", arguments: allBackends)
   func manyChanges(backend: TestBackend) throws {
     try backend.withQueue { queue in

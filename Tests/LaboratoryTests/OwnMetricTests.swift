@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LaboratorySupport
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HarnessComparing
@@ -11,7 +12,7 @@ import Testing
 @testable import Laboratory
 
 /// Throughputs, and metrics of a benchmark's own.
-struct OwnMetricTests {
+@Suite(.ownThread) struct OwnMetricTests {
   /// What a cache would count.
   private final class Cache: Sendable {
     private let hits = Mutex(0)
@@ -59,15 +60,13 @@ struct OwnMetricTests {
   }
 
   @Test(arguments: [(0, Metric.bytesPerSecond, 32.0), (1, .itemsPerSecond, 2.5)])
-  func aThroughputIsTheAmountOverTheTime(index: Int, metric: Metric, amount: Double) async throws {
-    try await onOwnThread {
-      let readings = try Self.readings(Sample.benchmarks[index], .time(repeats: 3, values: 2))
-      let times = readings.filter { $0.metric == .nsPerOp }.map(\.value)
-      let speeds = readings.filter { $0.metric == metric }.map(\.value)
-      #expect(times.count == 2 && speeds.count == 2)
-      for (time, speed) in zip(times, speeds) { #expect(abs(speed * time / 1e9 / amount - 1) < 1e-9) }
-      #expect(metric.better == .more)
-    }
+  func aThroughputIsTheAmountOverTheTime(index: Int, metric: Metric, amount: Double) throws {
+    let readings = try Self.readings(Sample.benchmarks[index], .time(repeats: 3, values: 2))
+    let times = readings.filter { $0.metric == .nsPerOp }.map(\.value)
+    let speeds = readings.filter { $0.metric == metric }.map(\.value)
+    #expect(times.count == 2 && speeds.count == 2)
+    for (time, speed) in zip(times, speeds) { #expect(abs(speed * time / 1e9 / amount - 1) < 1e-9) }
+    #expect(metric.better == .more)
   }
 
   @Test func theEnvironmentSaysWhichSideIsBetter() throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import HarnessWords
 
 /// `ablate` as a user meets it.
-struct AblateCommandTests {
+@Suite(.ownThread) struct AblateCommandTests {
   /// Few changes on one benchmark, some seconds each.
   private static let short = ["ablate", "stealing", "--decision", "steal,lost", "--benchmark", "external-add"]
 

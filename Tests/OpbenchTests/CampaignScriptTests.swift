@@ -1,5 +1,6 @@
 import Glibc
 import LaboratorySupport
+import TestSupport
 import Testing
 
 @testable import HarnessMeasuring
@@ -7,7 +8,7 @@ import Testing
 
 /// `scripts/campaign` with files that `merge` refuses, and with a Slurm that fails, hangs or forgets.
 /// `scripts/check/slurm` has a real Slurm.
-struct CampaignScriptTests {
+@Suite(.ownThread) struct CampaignScriptTests {
   private let calls = Calls()
   /// A block for each of three shards.
   private static let plan = Array(ShardCommandTests.run.dropLast()) + ["3"]

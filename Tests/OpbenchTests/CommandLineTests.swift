@@ -1,4 +1,5 @@
 import LaboratorySupport
+import TestSupport
 import Testing
 
 @testable import HarnessComparing
@@ -7,7 +8,7 @@ import Testing
 @testable import HarnessWords
 
 /// The program as a user meets it.
-struct CommandLineTests {
+@Suite(.ownThread) struct CommandLineTests {
   let folder = TemporaryFolder()
 
   @Test func wrongNamesAndNumbers() {

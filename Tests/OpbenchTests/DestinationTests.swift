@@ -1,12 +1,13 @@
 import Glibc
 import LaboratorySupport
+import TestSupport
 import Testing
 
 @testable import HarnessMeasuring
 @testable import HarnessWords
 
 /// Where the rows and the table of a run go: to a program, to a file, to the reader of a log, to a terminal.
-struct DestinationTests {
+@Suite(.ownThread) struct DestinationTests {
   let folder = TemporaryFolder()
   static let run = [
     "run", "--quick", "--blocks", "1", "--values", "1", "--backend", "raw-dispatch", "--benchmark",
@@ -88,7 +89,7 @@ struct DestinationTests {
     let shown = folder.write("", to: "shown")
     // Somebody must read the terminal while the run writes to it.
     let reader = master
-    async let reading: Void = onOwnThread {
+    async let reading: Void = {
       let copy = open(shown, O_WRONLY)
       defer { close(copy) }
       var bytes = [UInt8](repeating: 0, count: 4_096)
@@ -97,13 +98,13 @@ struct DestinationTests {
         guard count > 0 else { return }
         _ = write(copy, bytes, count)
       }
-    }
+    }()
     let path = folder.path
     let there = ProcessRunner.run(
       "sh", ["-c", "cd \(path) && \"$0\" \"$@\" > \(name) 2> errors", BuiltOpbench.path] + Self.run,
       environment: ["CI": "true"], timeout: 300)
     close(terminal)
-    try await reading
+    await reading
     close(master)
     #expect(there.ending == .exited(0), "\(there)")
     let text = try #require(folder.read("shown")).replacing("\r\n", with: "\n")

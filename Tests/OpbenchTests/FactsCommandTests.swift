@@ -1,10 +1,11 @@
 import HarnessMeasuring
 import HarnessWords
 import LaboratorySupport
+import TestSupport
 import Testing
 
 /// The document of facts and the limits, as the program writes them.
-struct FactsCommandTests {
+@Suite(.ownThread) struct FactsCommandTests {
   let folder = TemporaryFolder()
 
   /// A chain on our queue takes twice the time of raw Dispatch, in seven blocks.

@@ -1,11 +1,12 @@
 import Glibc
 import LaboratorySupport
+import TestSupport
 import Testing
 
 @testable import HarnessMeasuring
 
 /// What goes wrong costs as little as possible and is said in one line.
-struct FailureTests {
+@Suite(.ownThread) struct FailureTests {
   let folder = TemporaryFolder()
   static let program = BuiltOpbench.path
   static let run = [

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LaboratorySupport
+import TestSupport
 import Testing
 
 @testable import HarnessGate
@@ -8,7 +9,7 @@ import Testing
 @testable import HarnessWords
 
 /// `opbench gate` as a user meets it.
-struct GateCommandTests {
+@Suite(.ownThread) struct GateCommandTests {
   let folder = TemporaryFolder()
   static let program = BuiltOpbench.path
 

@@ -1,12 +1,13 @@
 import FoundationEssentials
 import Glibc
 import LaboratorySupport
+import TestSupport
 import Testing
 
 @testable import HarnessMeasuring
 
 /// `scripts/gate` in a small repository, with a compiler that copies a program instead of building one.
-struct GateScriptTests {
+@Suite(.ownThread) struct GateScriptTests {
   /// `scripts/gate`, with the user's change in the working tree.
   private final class Repository {
     let small: ScriptRepository

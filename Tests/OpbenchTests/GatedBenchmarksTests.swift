@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import HarnessGate
 @testable import opbench
 
 /// The suite that the gate's programs print.
-struct GatedBenchmarksTests {
+@Suite(.ownThread) struct GatedBenchmarksTests {
   @Test func suitesAreReadAsTheyAreWritten() throws {
     let suite = GateSuite(build: "release", cells: GatedBenchmarks.cells(subject: "stealing", workers: 2))
     #expect(GateSuite(suite.lines) == suite)

@@ -1,9 +1,10 @@
 import Glibc
 import LaboratorySupport
+import TestSupport
 import Testing
 
 /// Both gate scripts where a repository, its owner and its tools are not as a script would like them.
-struct HostileGateTests {
+@Suite(.ownThread) struct HostileGateTests {
   let repository: ScriptRepository
 
   init() throws { repository = try ScriptRepository() }

@@ -9,7 +9,7 @@ import Testing
 @testable import HarnessWords
 
 /// A run that is killed at any of its calls to the file system goes on with `--resume`, and nothing is lost.
-struct KilledRunTests {
+@Suite(.ownThread) struct KilledRunTests {
   /// A program of benchmarks without Foundation's queue beside it: that one hangs once in some hundred runs, and a
   /// minute is lost.
   static let program = BuiltProgram.path("OddBenchmarks")

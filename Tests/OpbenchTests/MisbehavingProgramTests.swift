@@ -1,11 +1,12 @@
 import Glibc
 import LaboratorySupport
+import TestSupport
 import Testing
 
 @testable import HarnessMeasuring
 
 /// The gate against programs that misbehave: one line, the right exit code, little memory, and an end.
-struct MisbehavingProgramTests {
+@Suite(.ownThread) struct MisbehavingProgramTests {
   let folder = TemporaryFolder()
   static let program = BuiltOpbench.path
   static let gate = ["gate", "--tiers", "2", "--benchmark", "local-add", "--base"]

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LaboratorySupport
 import Subjects
+import TestSupport
 import Testing
 
 @testable import HarnessMeasuring
@@ -9,7 +10,7 @@ import Testing
 @testable import opbench
 
 /// What a result says of its subjects and metrics, so that the report needs no list of its own.
-struct RecordFactsTests {
+@Suite(.ownThread) struct RecordFactsTests {
   func record(_ readings: [(BenchmarkName, Metric)]) throws -> RunRecord {
     let suite = OpbenchSuite()
     var record = RunRecord(

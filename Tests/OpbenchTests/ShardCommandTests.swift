@@ -1,12 +1,13 @@
 import Glibc
 import LaboratorySupport
+import TestSupport
 import Testing
 
 @testable import HarnessMeasuring
 @testable import HarnessResults
 
 /// `run --shard`, `ablate --shard` and `merge` as a user calls them.
-struct ShardCommandTests {
+@Suite(.ownThread) struct ShardCommandTests {
   let folder = TemporaryFolder()
   static let run = [
     "run", "--quick", "--backend", "raw-dispatch", "--benchmark", "overhead/local-add", "--values", "1", "--blocks",

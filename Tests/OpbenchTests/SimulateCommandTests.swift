@@ -7,7 +7,7 @@ import Testing
 @testable import HarnessResults
 
 /// `simulate` and `calibrate-model` as a user meets them.
-struct SimulateCommandTests {
+@Suite(.ownThread) struct SimulateCommandTests {
   let folder = TemporaryFolder()
   private static let small = [
     "simulate", "--graph", "stencil_1d(width=8;steps=4),generated", "--workers", "1,4", "--repeats", "2",

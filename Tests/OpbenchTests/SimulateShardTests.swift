@@ -2,10 +2,11 @@ import Glibc
 import HarnessMeasuring
 import HarnessResults
 import LaboratorySupport
+import TestSupport
 import Testing
 
 /// `simulate --shard` and the merge of its shards, as a user calls them.
-struct SimulateShardTests {
+@Suite(.ownThread) struct SimulateShardTests {
   let folder = TemporaryFolder()
   private static let plan = [
     "simulate", "--graph", "stencil_1d(width=8;steps=4),random(tasks=60;layers=4)", "--workers", "1,4,16", "--repeats",

@@ -5,7 +5,7 @@ import Testing
 @testable import HarnessMeasuring
 
 /// `--trace` as a user meets it.
-struct TraceCommandTests {
+@Suite(.ownThread) struct TraceCommandTests {
   /// The program itself: two backends of ours and a reference, in one file.
   @Test func theProgram() throws {
     let folder = TemporaryFolder()

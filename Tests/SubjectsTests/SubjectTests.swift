@@ -1,11 +1,12 @@
 import LaboratorySupport
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Subjects
 
 /// What the subjects promise beyond what the benchmarks check.
-struct SubjectTests {
+@Suite(.ownThread) struct SubjectTests {
   /// Runs a test for every subject.
   struct Visitor: SubjectVisitor {
     let test: any GenericTest
@@ -63,18 +64,14 @@ struct SubjectTests {
     }
   }
 
-  @Test func drainWaits() async throws {
-    try await onOwnThread {
-      var visitor = Visitor(test: Drains())
-      SubjectRegistry.visitAll(&visitor)
-    }
+  @Test func drainWaits() throws {
+    var visitor = Visitor(test: Drains())
+    SubjectRegistry.visitAll(&visitor)
   }
 
-  @Test func joinsComeLast() async throws {
-    try await onOwnThread {
-      var visitor = Visitor(test: Joins())
-      SubjectRegistry.visitAll(&visitor)
-    }
+  @Test func joinsComeLast() throws {
+    var visitor = Visitor(test: Joins())
+    SubjectRegistry.visitAll(&visitor)
   }
 
   /// In the order in which they were submitted, on the calling thread, without recursion.

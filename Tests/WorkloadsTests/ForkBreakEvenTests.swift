@@ -1,5 +1,6 @@
 import LaboratorySupport
 import Subjects
+import TestSupport
 import Testing
 
 @testable import HarnessMeasuring
@@ -8,23 +9,21 @@ import Testing
 @testable import Workloads
 
 /// The sweep over the length and the number of bodies.
-struct ForkBreakEvenTests {
+@Suite(.ownThread) struct ForkBreakEvenTests {
   static let few = [2, 5].flatMap { bodies in [0.0, 1_000].map { BreakEven.Problem(bodies: bodies, body: $0) } }
   static let subjects = SubjectRegistry.inProcess.filter { ForkBreakEven().obstacle($0) == nil }
 
   @Test(.serialized, arguments: WorkloadTests.few(subjects), ["worker", "outside"])
-  func eachProblemHasItsRatio(_ subject: SubjectInfo, from: String) async throws {
-    try await onOwnThread {
-      let workload = ForkBreakEven(problems: Self.few)
-      let setting = Setting(
-        parameters: ["from": from], workers: 2, seed: 1, spin: Spin(roundsPerMicrosecond: 10))
-      let trial = try #require(try workload.prepare(subject: subject.name, setting))
-      #expect(trial.operationsPerRepeat == 2 * (2 + 5))
-      let readings = try trial.measure(1).readings
-      #expect(readings.allSatisfy { workload.metrics.contains($0.metric) && $0.value > 0 })
-      let ratios = readings.filter { $0.metric == .timeOverSerial }
-      #expect(ratios.map(\.detail) == Self.few.map(\.parameters))
-    }
+  func eachProblemHasItsRatio(_ subject: SubjectInfo, from: String) throws {
+    let workload = ForkBreakEven(problems: Self.few)
+    let setting = Setting(
+      parameters: ["from": from], workers: 2, seed: 1, spin: Spin(roundsPerMicrosecond: 10))
+    let trial = try #require(try workload.prepare(subject: subject.name, setting))
+    #expect(trial.operationsPerRepeat == 2 * (2 + 5))
+    let readings = try trial.measure(1).readings
+    #expect(readings.allSatisfy { workload.metrics.contains($0.metric) && $0.value > 0 })
+    let ratios = readings.filter { $0.metric == .timeOverSerial }
+    #expect(ratios.map(\.detail) == Self.few.map(\.parameters))
   }
 
   @Test func whoForksIsMeasured() {

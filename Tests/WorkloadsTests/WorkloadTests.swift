@@ -1,6 +1,7 @@
 import Glibc
 import LaboratorySupport
 import Subjects
+import TestSupport
 import Testing
 
 @testable import HarnessMeasuring
@@ -9,7 +10,7 @@ import Testing
 
 /// Every benchmark passes its own check, and reports what `list` promises: on every subject that can run it at night,
 /// and on one of each kind for a change.
-struct WorkloadTests {
+@Suite(.ownThread) struct WorkloadTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let workload: any Workload
     let parameters: Parameters
@@ -115,8 +116,8 @@ struct WorkloadTests {
   }
 
   @Test(.serialized, arguments: chosen.filter { !$0.waitsForSleep })
-  func checksItselfAndReportsItsMetrics(_ chosen: Case) async throws {
-    try await onOwnThread { try Self.check(chosen) }
+  func checksItselfAndReportsItsMetrics(_ chosen: Case) throws {
+    try Self.check(chosen)
   }
 
   static func check(_ chosen: Case) throws {
@@ -148,8 +149,8 @@ struct WorkloadTests {
 
   /// What it runs is checked, and every run is one of the graph; where the curve of a busy machine lies is not.
   @Test(.serialized, arguments: few(SubjectRegistry.inProcess.filter { MinimumGranularity().obstacle($0) == nil }))
-  func granularitySweeps(_ subject: SubjectInfo) async throws {
-    try await onOwnThread { try Self.sweep(subject) }
+  func granularitySweeps(_ subject: SubjectInfo) throws {
+    try Self.sweep(subject)
   }
 
   static func sweep(_ subject: SubjectInfo) throws {

@@ -75,17 +75,11 @@ extension Operation {
   private final func move() {
     // The state is read behind the change of the level: see `Controller.admittedBits`.
     var old = StateWord(bits: state.load(ordering: .sequentiallyConsistent))
-    while old.movesOnPriorityChange {
-      if replaceState(old, with: StateWord(bits: old.bits | StateWord.moved)) {
-        // A thread that meets the void entry drops it. Only the long way out of the queue is left to the operation
-        // now, and the long way takes the lock.
-        guard let queue = lockedQueue else { return }
-        let entry = makeMovedEntry()
-        if old.has(StateWord.tracked) {
-          queue.controller.admitLater(self, entry: entry, of: queue)
-        } else {
-          queue.backend.submit(Job(word: entry))
-        }
+    if old.movesOnPriorityChange {
+      if old.has(StateWord.tracked), let queue = owner {
+        if queue.controller.move(self, of: queue) { return }
+      } else if makeEntryVoid() {
+        if let queue = lockedQueue { queue.backend.submit(Job(word: makeMovedEntry())) }
         return
       }
       old = stateNow
@@ -94,5 +88,17 @@ extension Operation {
     Forks.levelChanged(of: word)
     guard old.has(StateWord.tracked) else { return }
     if let queue = lockedQueue { queue.controller.recount(self, of: queue) }
+  }
+
+  /// Marks the operation as one that another entry stands for. A thread that meets the void entry drops it. Only the
+  /// long way out of the queue is left to the operation then, and the long way takes the lock.
+  /// - Returns: false when the operation has been started.
+  final func makeEntryVoid() -> Bool {
+    var old = stateNow
+    while old.movesOnPriorityChange {
+      if replaceState(old, with: StateWord(bits: old.bits | StateWord.moved)) { return true }
+      old = stateNow
+    }
+    return false
   }
 }

@@ -172,6 +172,23 @@ struct Controller: ~Copyable, @unchecked Sendable {
     unlockAndSubmit(for: queue)
   }
 
+  /// The level of an operation has changed: its entry becomes void, and a new one stands at the tail of the new level.
+  /// For those who choose that is one step: between two steps a less urgent operation would get the place.
+  /// - Returns: false when the operation has been started.
+  borrowing func move(_ operation: Operation, of queue: OperationQueue) -> Bool {
+    lock.lock()
+    guard operation.makeEntryVoid() else {
+      lock.unlock()
+      return false
+    }
+    insertArrivals()
+    admission.pointee.insert(
+      entry: operation.makeMovedEntry(), level: operation.level,
+      sequence: operation.sequence.load(ordering: .relaxed))
+    unlockAndSubmit(for: queue)
+    return true
+  }
+
   /// Under `lock`. Lists what has arrived, before anything that is listed or chosen later.
   private borrowing func insertArrivals() {
     insert(arrivals.take())

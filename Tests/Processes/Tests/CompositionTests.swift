@@ -1,7 +1,7 @@
 import Testing
 
 /// Misuse of the composition of operations ends the process with a message that says what was wrong.
-@Suite("Composition")
+@Suite("Composition", .ownThread)
 struct CompositionTests {
   static let scenarios = [
     ("no-attempts", "retry needs 1 attempt or more, not 0"),

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Seeds that outlive a crash, misuse that traps, and lines that say what a seed does not decide.
-@Suite("The deterministic backend in a process of its own")
+@Suite("The deterministic backend in a process of its own", .ownThread)
 struct DeterministicTests {
   static let traps = [
     ("deterministic-run-in-job", "run() inside a job"),

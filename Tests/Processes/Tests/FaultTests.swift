@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Faults at the edges, each with the outcome that a program may count on.
-@Suite("Faults")
+@Suite("Faults", .ownThread)
 struct FaultTests {
   private func expectExit(_ code: Int32, _ scenario: String) throws {
     let run = try Scenario(scenario)

@@ -4,7 +4,7 @@ import Testing
 
 /// Subclasses by the combinations of what they override, and idioms of public code, on Foundation's classes and on
 /// these. Set OPBENCH_TEST_SEEDS to a number for more cases than the ordinary run has.
-@Suite("The same subclasses on Foundation's classes and on these", .serialized)
+@Suite("The same subclasses on Foundation's classes and on these", .ownThread, .serialized)
 struct IdiomComparisonTests {
   /// - Parameter cases: the first seed, the number of cases, and for how many milliseconds each waits until it is over.
   private func lines(of program: String, _ cases: (first: UInt64, count: Int, patience: Int)) throws

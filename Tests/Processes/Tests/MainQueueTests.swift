@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Rows 10, 20, 30 and 31 on the main queue, which needs a process whose main thread serves it.
-@Suite("The main queue")
+@Suite("The main queue", .ownThread)
 struct MainQueueTests {
   struct MainQueueScenario: Sendable, CustomStringConvertible {
     let name: String

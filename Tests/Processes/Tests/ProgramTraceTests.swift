@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Traces of small programs, each a process of its own, held to the format's rules by a parser that is not ours.
-@Suite("Traces")
+@Suite("Traces", .ownThread)
 struct ProgramTraceTests {
   /// What the executable must have.
   static let scenarios =

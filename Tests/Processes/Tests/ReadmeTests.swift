@@ -3,7 +3,7 @@ import Testing
 
 /// The program that README.md shows first: the copy that is compiled here is the same, and it prints everything every
 /// time. And the program that the documentation's tutorial ends with.
-@Suite("The samples of the pages")
+@Suite("The samples of the pages", .ownThread)
 struct ReadmeTests {
   private func text(_ path: String) throws -> String {
     let repository = #filePath.dropLast("Tests/Processes/Tests/ReadmeTests.swift".count)

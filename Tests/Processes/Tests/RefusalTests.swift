@@ -3,7 +3,7 @@ import Testing
 
 /// What the system refuses, one thing at a time, and code of users that blocks or answers for ever where the library
 /// asks it: nothing stands still, nothing of others is touched, and the program is told once.
-@Suite("Refusals")
+@Suite("Refusals", .ownThread)
 struct RefusalTests {
   private static let backends = ["stealing", "threadpool", "dispatch"]
 

@@ -3,7 +3,7 @@ import Testing
 
 /// What a process is given from outside reaches its pools, and what one thread of the process has does not: CPUs,
 /// priorities and signals; and bodies that end their thread.
-@Suite("The process around a pool")
+@Suite("The process around a pool", .ownThread)
 struct SurroundingsTests {
   private static let pools = ["stealing", "threadpool"]
   private static let backends = pools + ["dispatch"]

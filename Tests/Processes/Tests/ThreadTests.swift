@@ -2,7 +2,7 @@ import Glibc
 import Testing
 
 /// Rows 28, 43 to 45, 47 and 48: threads, stack and signals at their limits, each in a process of its own.
-@Suite("Threads at their limits")
+@Suite("Threads at their limits", .ownThread)
 struct ThreadTests {
   private static let pools = ["stealing", "threadpool"]
   static let backends = pools + ["dispatch"]

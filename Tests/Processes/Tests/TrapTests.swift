@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Misuse ends the process with a message that names who was misused, and how.
-@Suite("Traps")
+@Suite("Traps", .ownThread)
 struct TrapTests {
   struct Expectation: Sendable, CustomStringConvertible {
     let row: String

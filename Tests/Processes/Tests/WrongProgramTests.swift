@@ -1,7 +1,7 @@
 import Testing
 
 /// Rows 57.6, 64, 73 and 75: what the compiler takes, what it refuses, and its words.
-@Suite("Wrong programs")
+@Suite("Wrong programs", .ownThread)
 struct WrongProgramTests {
   struct Program: Sendable, CustomStringConvertible {
     let description: String
