@@ -3,8 +3,8 @@ import Testing
 /// Runs each test of a suite on a thread of its own.
 ///
 /// Tests run on the threads of Swift's concurrency, and there is one for each CPU. A test that waits for a process
-/// would hold such a thread, and no other test could use the CPU meanwhile. A body that blocks until tasks are done would
-/// hold what they run on.
+/// would hold such a thread, and no other test could use the CPU meanwhile. A body that blocks until tasks are done
+/// would hold what they run on.
 public struct OwnThread: SuiteTrait, TestTrait, TestScoping {
   public var isRecursive: Bool { true }
 
