@@ -174,12 +174,13 @@ struct ComparisonTests {
       var fields = [
         "toolchain": "\"Swift 6.2\"", "optimisation": "\"release\"", "aslr": "\"2\"", "seed": "1", "cpu": "\"one\"",
         "allowed": "2", "kernel": "\"6.1\"", "governor": "\"performance\"", "values": "3", "host": "\"node\"",
+        "peers": "{}",
       ]
       change(&fields)
       let text = """
         {"schema":3,"run_id":"r","allocator":"system (glibc 2.36)","seed":\(fields["seed"]!),"context":"","cells":[],
          "effort":{"blocks":2,"values":\(fields["values"]!),"lead_in":0,"target":1000,"budget":0,"long_blocks":0,"samples":1},
-         "subjects":[],"metrics":{},"primary_times":{},"strategies":{},"peers":{},"outcome":\(String(decoding: try Self.encoder.encode(RunOutcome()), as: UTF8.self)),
+         "subjects":[],"metrics":{},"primary_times":{},"strategies":{},"peers":\(fields["peers"]!),"outcome":\(String(decoding: try Self.encoder.encode(RunOutcome()), as: UTF8.self)),
          "toolchain":\(fields["toolchain"]!),"optimisation":\(fields["optimisation"]!),"aslr":\(fields["aslr"]!),
          "machines":[{"host":\(fields["host"]!),"cpu_model":\(fields["cpu"]!),"cpus_online":2,"cpus_allowed":\(fields["allowed"]!),
          "kernel":\(fields["kernel"]!),"governor":\(fields["governor"]!),"spin":{"rounds_per_microsecond":1.5},
@@ -194,6 +195,7 @@ struct ComparisonTests {
       let comparison = try Comparison(before: sets[0], after: sets[1], metrics: .primary, seed: 1)
       let table = ComparisonReport(comparison).table(width: .max)
       #expect(comparison.conditions.allSatisfy { table.contains("\nwarning: \($0)\n") })
+      #expect(after.peersSentence.map { table.contains("\n\($0)\n") } ?? true)
       return comparison.conditions
     }
     let plain = try record { _ in }
@@ -222,6 +224,11 @@ struct ComparisonTests {
     #expect(
       try conditions(plain, record { $0.merge(["host": "\"other\"", "cpu": "\"two\""]) { $1 } })
         == ["the CPU differs: one before, two after"])
+    // What only one result measured is no difference.
+    let older = try record { $0["peers"] = #"{"go":"go1.19.8","rayon":"rayon 1.6.1","tbb":"oneTBB 2021.8"}"# }
+    let newer = try record { $0["peers"] = #"{"go":"go1.27.3","tbb":"oneTBB 2021.8","tbb-flow":"oneTBB 2021.8"}"# }
+    #expect(try conditions(older, newer) == ["the version of go differs: go1.19.8 before, go1.27.3 after"])
+    #expect(newer.peersSentence == "In other languages: go (go1.27.3); tbb, tbb-flow (oneTBB 2021.8).")
     let debug = try record { $0["optimisation"] = "\"debug\"" }
     #expect(try conditions(debug, debug) == ["both results are of debug builds, whose numbers mean nothing"])
   }

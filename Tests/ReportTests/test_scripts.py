@@ -4,6 +4,7 @@ table of targets is stale, and what they share in scripts/support."""
 import gzip
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -124,6 +125,61 @@ def test_a_program_that_does_not_build_has_no_path(checkout):
     program(checkout / "bin/swift", 'case "$*" in *--show-bin-path) echo /built ;; *) exit 1 ;; esac')
     done = shell(checkout, find)
     assert done.returncode == 1 and not done.stdout, done
+
+
+def peers(checkout, *arguments, **programs):
+    """Calls scripts/peers, with programs of a test that come first on the path."""
+    (checkout / "Benchmarks/peers").symlink_to(pathlib.Path(__file__).parents[2] / "Benchmarks/peers")
+    for name, line in programs.items():
+        program(checkout / "bin" / name, line)
+    return call(checkout, "peers", *arguments, PATH=f"{checkout / 'bin'}:{os.environ['PATH']}")
+
+
+@pytest.mark.parametrize(
+    "arguments, code, words",
+    [
+        (["--from", "rayon=/nowhere"], 66, "--from rayon=/nowhere: there is no such folder"),
+        (["--from", "tbb=/tmp"], 64, "--from takes rayon=FOLDER or tokio=FOLDER, and not 'tbb=/tmp'"),
+        (["--from"], 64, "--from takes rayon=FOLDER or tokio=FOLDER, and not ''"),
+        (["--form=rayon=/tmp"], 64, "there is no option --form=rayon=/tmp; there is --from NAME=FOLDER"),
+    ],
+)
+def test_wrong_checkouts_of_peers_get_one_line(checkout, arguments, code, words):
+    done = peers(checkout, *arguments)
+    assert (done.returncode, done.stderr) == (code, f"peers: {words}\n"), done
+
+
+# Where it is asked for a lock file or a program, it writes one; it reaches no registry.
+CARGO = """echo "$*" >>"$(dirname "$0")/../told"
+case $1 in
+info) exit 101 ;;
+generate-lockfile) printf '[[package]]\\nname = "other"\\nversion = "9"\\n[[package]]\\nname = "rayon"\\nversion = "1.12.0"\\n' >"${4%toml}lock" ;;
+build) mkdir -p "$CARGO_TARGET_DIR/release"; peer="$CARGO_TARGET_DIR/release/peer"; printf '#!/bin/sh\\necho "%s"\\n' "$PEER_VERSION" >"$peer"; chmod +x "$peer" ;;
+esac"""
+
+
+def test_a_checkout_stands_in_for_a_crate_and_its_commit_in_the_version(checkout):
+    folder = checkout / "rayon"
+    folder.mkdir()
+    done = peers(checkout, "--from", "rayon=rayon", cargo=CARGO, rustc="echo rustc 1.96.0", **{"apt-get": "exit 1"})
+    assert done.returncode == 1 and "rayon has no crate 'rayon': give the folder of a checkout of rayon" in done.stderr, done
+    (folder / "Cargo.toml").write_text('[package]\nname = "rayon"\n')
+    subprocess.run(
+        ["bash", "-euc", "git init -q; git add .; git -c user.name=a -c user.email=a@b commit -qm a"], cwd=folder, check=True)
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, capture_output=True, text=True).stdout[:10]
+    done = call(checkout, "peers", "--from=rayon=rayon", PATH=f"{checkout / 'bin'}:{os.environ['PATH']}")
+    assert done.returncode == 0 and done.stderr.endswith(f"peers: rayon: rayon 1.12.0 of {commit}, rustc 1.96.0\n"), done
+    told = (checkout / "told").read_text()
+    assert f'patch.crates-io.rayon.path="{folder}"' in told and 'source.crates-io.replace-with="debian"' in told
+
+
+def test_where_the_index_gives_nothing_the_toolchain_is_that_of_debian(checkout):
+    go = """case $1 in build) printf '#!/bin/sh\\necho go1.19.8\\n' >"$3"; chmod +x "$3" ;; esac"""
+    done = peers(checkout, "go", go=go, python3='[ "$1" != --version ] || echo Python 3.9.2; exit 1')
+    assert done.returncode == 0, done
+    assert done.stderr.splitlines() == [
+        "peers: Python 3.9.2 is too old: 3.11 or newer is needed", "peers: going on with Debian's oneTBB and Go",
+        "peers: go: go1.19.8"]
 
 
 @pytest.mark.parametrize("status", [0, 70, 69])

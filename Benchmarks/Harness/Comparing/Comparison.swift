@@ -20,6 +20,8 @@ package struct Comparison: Sendable {
   package let conditions: [String]
   /// The machines of the later result, and the ratios on which kinds of machines disagree.
   package let machines: Machines?
+  /// Which versions of schedulers in other languages the later result measured; nil when there are none.
+  package let peers: String?
   package let disagreements: [KindDisagreement]
 
   /// The metrics that are compared: the primary time of each benchmark, or the metrics that pass a test.
@@ -63,8 +65,8 @@ package struct Comparison: Sendable {
     self.init(
       pairs, of: table, .subjects(of: set.name, reference: reference),
       common: table.means(order, ours: set.ours, reference: reference, seed: seed) { shown.contains($0.metric.name) },
-      pairing: "paired by block within the run\(left)", missing: MissingCells(set).lines, conditions: [],
-      machines: set.machines, seed: seed)
+      pairing: "paired by block within the run\(left)", missing: MissingCells(set).lines, conditions: [], shown: set,
+      seed: seed)
   }
 
   /// The cells that two results have in common: A is the later result, B the earlier result.
@@ -106,8 +108,7 @@ package struct Comparison: Sendable {
         + "them is in the ratios\(Self.otherMachine(b, a))"
     self.init(
       pairs, of: left, .results(before: b.name, after: a.name), common: nil, pairing: pairing, missing: missing.lines,
-      conditions: Conditions.differences(before: b.record, after: a.record),
-      machines: a.machines, seed: seed)
+      conditions: Conditions.differences(before: b.record, after: a.record), shown: a, seed: seed)
   }
 
   /// The cells of lines that another result lacks, with the metrics in question.
@@ -150,10 +151,11 @@ package struct Comparison: Sendable {
 
   private init(
     _ pairs: [Pair], of table: ResultTable, _ sides: Sides, common: CommonMeans?, pairing: String,
-    missing: [String], conditions: [String], machines: Machines?, seed: UInt64
+    missing: [String], conditions: [String], shown: ResultSet, seed: UInt64
   ) {
     (self.missing, self.conditions) = (missing, conditions)
-    self.machines = machines
+    machines = shown.machines
+    peers = shown.record?.peersSentence
     disagreements =
       machines.map { machines in
         KindDisagreement.all(

@@ -46,6 +46,10 @@ struct Conditions {
     if common.isEmpty, Set(old.map(\.host)).count == 1, Set(new.map(\.host)).count == 1 {
       lines += Conditions(old.last!).lines(to: Conditions(new.last!), of: "")
     }
+    lines += before.peers.sorted { $0.key < $1.key }.compactMap { name, version in
+      guard let other = after.peers[name], other != version else { return nil }
+      return "the version of \(name) differs: \(version) before, \(other) after"
+    }
     if before.optimisation == "debug", after.optimisation == "debug" {
       lines.append("both results are of debug builds, whose numbers mean nothing")
     }

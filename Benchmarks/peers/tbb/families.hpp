@@ -1,4 +1,4 @@
-// The benchmarks of each file, which `tbb.cpp` and `tbb-flow.cpp` put together into programs.
+// The benchmarks of each file, which `tbb.cpp`, `tbb-flow.cpp` and `tbb-successors.cpp` put together into programs.
 #pragma once
 
 #include "protocol.hpp"
@@ -8,3 +8,5 @@ extern const Benchmarks overhead, forkJoin;
 extern const Benchmarks countedDependencies;
 /// With a flow::graph.
 extern const Benchmarks flowDependencies;
+/// With a task_group, and an order of its tasks.
+extern const Benchmarks taskDependencies;

@@ -55,6 +55,8 @@ struct SourceFacts: Encodable {
   /// The machines that the rows name, with their rows.
   let hosts: [Machine]
   let machinesSentence: String?
+  /// The versions of the schedulers in other languages.
+  let peersSentence: String?
 
   init(_ set: ResultSet) {
     let outcome = set.record?.outcome
@@ -88,6 +90,7 @@ struct SourceFacts: Encodable {
         spin: spin, spinText: spin.map { NumberFormat.general($0, digits: 4) })
     }
     machinesSentence = set.machines?.text
+    peersSentence = set.record?.peersSentence
   }
 
   init(_ result: SimulatedFile) {
@@ -97,7 +100,8 @@ struct SourceFacts: Encodable {
     environmentPath = RunRecord.path(csv: result.path)
     (blocks, blocksWords, disturbed) = (nil, nil, Disturbed(count: 0, shareText: nil))
     (isUnstable, excluded, crowded) = (false, [], 0)
-    (stealShareText, swappedPages, wasInterrupted, hosts, machinesSentence) = (nil, nil, false, [], nil)
+    (stealShareText, swappedPages, wasInterrupted, hosts) = (nil, nil, false, [])
+    (machinesSentence, peersSentence) = (nil, nil)
   }
 
   private static func lastName(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }

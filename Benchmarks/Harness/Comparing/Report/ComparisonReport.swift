@@ -39,7 +39,7 @@ package struct ComparisonReport {
   private var circumstances: [String] {
     comparison.conditions.map { "warning: \($0)" }
       + [
-        comparison.machines?.text,
+        comparison.machines?.text, comparison.peers,
         KindDisagreement.sentence(comparison.disagreements, of: comparison.lines.count).map { "warning: \($0)" },
       ].compactMap { $0 }
   }

@@ -54,6 +54,13 @@ package struct RunRecord: Codable, Hashable, Sendable {
   package var strategies: [String: [StrategyFacts]] = [:]
   /// The compiler and library of each peer that took part.
   package var peers: [String: String] = [:]
+  /// The versions in words, such as "In other languages: tbb, tbb-flow (oneTBB 2023.2, g++ 12.2.0) and go (go1.27.3).";
+  /// nil without peers.
+  package var peersSentence: String? {
+    let names = Dictionary(grouping: peers.keys, by: { peers[$0]! })
+    let words = names.map { version, names in "\(names.sorted().joined(separator: ", ")) (\(version))" }.sorted()
+    return words.isEmpty ? nil : "In other languages: \(words.joined(separator: "; "))."
+  }
   /// What a simulation depends on; nil in a run that was measured.
   package var simulation: SimulationConditions?
   /// The shards that `merge` has put together; nil in a record of a single run.

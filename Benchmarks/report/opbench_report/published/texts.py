@@ -29,6 +29,8 @@ def made(source):
     words += [str(record[key]) for key in ("toolchain", "cpu_model", "allocator") if record.get(key)]
     words.append(f"{record.get('cpus_allowed', '?')} CPUs, Linux {record.get('kernel', '?')}")
     sentence = ", ".join(words) + f"; {source.blocks_words}, seed {record.get('seed', '?')}."
+    if source.peers_sentence:
+        sentence += f" {source.peers_sentence}"
     if source.steal_share_text:
         sentence += (
             f" Other guests of the host took {source.steal_share_text} of the CPU time; {len(source.excluded or [])} blocks are"
