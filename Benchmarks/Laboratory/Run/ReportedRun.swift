@@ -80,7 +80,7 @@ struct ReportedRun {
       plan.isAblation
       ? AblationText(AblationTable(AblationRatios(results, plan.arms), seed: plan.seed)).text(width: width)
       : Table(results, plan: plan, failures: result.failures).text(
-        reference: planned.reference, ours: ours, subjects: columns, width: width)
+        reference: planned.reference, ours: ours, subjects: columns(record.peers), width: width)
     try DescriptorOutput.write("\n" + table, to: destination.tableDescriptor, name: "the table")
     if let name = destination.file { progress.say("wrote \(name) and its .env.json") }
     warn(result, record.outcome)
@@ -111,10 +111,12 @@ struct ReportedRun {
   /// The names of the subjects that the run is about.
   private var ours: Set<String> { Set(planned.subjects.filter { $0.role == .ours }.map(\.name)) }
 
-  /// The subject of each column, with its summary.
-  private var columns: [(name: String, summary: String)] {
+  /// The subject of each column, with its summary, and with its version if it is of another language.
+  private func columns(_ versions: [String: String]) -> [(name: String, summary: String)] {
     let shown = Set(plan.scenarios.flatMap(\.arms).map(\.subject))
-    return planned.subjects.filter { shown.contains($0.name) }.map { ($0.name, $0.line) }
+    return planned.subjects.filter { shown.contains($0.name) }.map { subject in
+      (subject.name, subject.line + (versions[subject.name].map { " (\($0))" } ?? ""))
+    }
   }
 
   private func announce() {
