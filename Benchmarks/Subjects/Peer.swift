@@ -22,9 +22,6 @@ public struct Peer: Sendable {
       name: "tbb-flow", summary: "C++: oneTBB's flow::graph, which has dependencies", packages: "libtbb-dev and g++",
       benchmarks: dependencies),
     Peer(
-      name: "tbb-successors", summary: "C++: oneTBB's task_group, whose tasks have successors",
-      packages: "Python's package index (Debian's oneTBB is too old) and g++", benchmarks: dependencies),
-    Peer(
       name: "openmp-gcc", summary: "C++: OpenMP's tasks with depend, on libgomp", packages: "g++",
       benchmarks: teams.union(dependencies).union(trees), reasons: outsideTeam,
       decisions: [.openMPWait, .libgompSpin]),
@@ -46,6 +43,9 @@ public struct Peer: Sendable {
     Peer(
       name: "go", summary: "Go: goroutines", packages: "golang-go",
       benchmarks: closures.union(dependencies).union(trees).union(tasks)),
+    Peer(
+      name: "tbb-successors", summary: "C++: oneTBB's task_group, whose tasks have successors",
+      packages: "Python's package index (Debian's oneTBB is too old) and g++", benchmarks: dependencies),
   ]
 
   private static let closures: Set = ["overhead/external-add", "overhead/local-add", "overhead/contended-add"]
