@@ -16,10 +16,10 @@ public struct Peer: Sendable {
 
   public static let all: [Peer] = [
     Peer(
-      name: "tbb", summary: "C++: oneTBB's task_group", packages: "libtbb-dev and g++",
+      name: "tbb", summary: "C++: oneTBB's task_group", packages: tbbPackages,
       benchmarks: closures.union(batches).union(dependencies).union(trees)),
     Peer(
-      name: "tbb-flow", summary: "C++: oneTBB's flow::graph, which has dependencies", packages: "libtbb-dev and g++",
+      name: "tbb-flow", summary: "C++: oneTBB's flow::graph, which has dependencies", packages: tbbPackages,
       benchmarks: dependencies),
     Peer(
       name: "openmp-gcc", summary: "C++: OpenMP's tasks with depend, on libgomp", packages: "g++",
@@ -41,13 +41,14 @@ public struct Peer: Sendable {
       name: "tokio", summary: "Rust: Tokio's runtime with several threads", packages: "librust-tokio-dev and cargo",
       benchmarks: closures.union(dependencies).union(trees).union(tasks), decisions: [.tokioLifo, .tokioGlobal]),
     Peer(
-      name: "go", summary: "Go: goroutines", packages: "golang-go",
+      name: "go", summary: "Go: goroutines", packages: "python3-venv or golang-go",
       benchmarks: closures.union(dependencies).union(trees).union(tasks)),
     Peer(
       name: "tbb-successors", summary: "C++: oneTBB's task_group, whose tasks have successors",
-      packages: "Python's package index (Debian's oneTBB is too old) and g++", benchmarks: dependencies),
+      packages: "g++ and python3-venv", benchmarks: dependencies),
   ]
 
+  private static let tbbPackages = "g++, and python3-venv or libtbb-dev"
   private static let closures: Set = ["overhead/external-add", "overhead/local-add", "overhead/contended-add"]
   private static let teams = closures.subtracting(outsideTeam.keys)
   private static let outsideTeam = [

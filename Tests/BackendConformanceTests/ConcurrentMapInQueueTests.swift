@@ -1,6 +1,5 @@
 import DeterministicOperations
 import Operations
-import Synchronization
 import TestSupport
 import Testing
 
@@ -43,16 +42,16 @@ struct ConcurrentMapInQueueTests {
       for (queueLimit, limit, most) in [(3, nil, 3), (-1, 2, 2), (4, 2, 2), (2, 5, 2)] as [(Int, Int?, Int)] {
         let queue = queue(on: backend, limit: queueLimit)
         let meter = ConcurrencyMeter()
-        let mostWaiting = Mutex(0)
+        let mostWaiting = Monitor(0)
         _ = try await (0..<60).concurrentMap(in: queue, limit: limit) { _ in
           meter.enter()
           let waiting = queue.operations.count { !$0.isExecuting && !$0.isFinished }
-          mostWaiting.withLock { $0 = max($0, waiting) }
+          mostWaiting.with { $0 = max($0, waiting) }
           await Task.yield()
           meter.leave()
         }
         #expect(meter.total == 60 && meter.maximum <= most)
-        if let limit { #expect(mostWaiting.withLock { $0 } <= limit) }
+        if let limit { #expect(mostWaiting.value <= limit) }
       }
     }
   }
