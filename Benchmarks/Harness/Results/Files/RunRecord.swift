@@ -54,7 +54,7 @@ package struct RunRecord: Codable, Hashable, Sendable {
   package var strategies: [String: [StrategyFacts]] = [:]
   /// The compiler and library of each peer that took part.
   package var peers: [String: String] = [:]
-  /// The versions in words, such as "In other languages: tbb, tbb-flow (oneTBB 2023.2, g++ 12.2.0) and go (go1.27.3).";
+  /// The versions in words, such as "In other languages: go (go1.27.3); tbb, tbb-flow (oneTBB 2023.2.0, g++ 12.2.0).";
   /// nil without peers.
   package var peersSentence: String? {
     let names = Dictionary(grouping: peers.keys, by: { peers[$0]! })
