@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -108,6 +109,88 @@ int opbench_process_descriptor(int process) { return (int)syscall(SYS_pidfd_open
 void opbench_end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 int opbench_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+// All that the copy does until it becomes its program. Other threads of this process may have held locks when it was
+// copied, so only system calls are made here.
+static void become(const char *file, char *const arguments[], char *const environment[], const char *folder,
+                   const int streams[3], int go, int failure) {
+  setpgid(0, 0);
+  int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+  if (terminal >= 0) {
+    ioctl(terminal, TIOCNOTTY);
+    close(terminal);
+  }
+  struct sigaction action = {.sa_handler = SIG_DFL};
+  for (int number = 1; number < NSIG; number++) sigaction(number, &action, NULL);
+  char word;
+  ssize_t got;
+  while ((got = read(go, &word, 1)) < 0 && errno == EINTR) {}
+  if (got != 1) _exit(127);
+  int error = 0;
+  for (int stream = 0; stream < 3 && !error; stream++)
+    if (dup2(streams[stream], stream) < 0) error = errno;
+  if (!error && folder && chdir(folder) != 0) error = errno;
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  // A file that was just written is busy while a child of another thread still has the file open.
+  for (int tries = 0; !error && tries < 100; tries++) {
+    execve(file, arguments, environment);
+    if (errno != ETXTBSY) break;
+    usleep(10000);
+  }
+  if (!error) error = errno;
+  ssize_t written = write(failure, &error, sizeof error);
+  _exit(written == sizeof error ? 127 : 126);
+}
+
+int opbench_make_waiting(const char *file, char *const arguments[], char *const environment[], const char *folder,
+                         int input, int output, int errors, struct opbench_waiting *made) {
+  int go[2], failure[2];
+  if (opbench_pipe(go) != 0) return errno;
+  if (opbench_pipe(failure) != 0) {
+    int error = errno;
+    close(go[0]);
+    close(go[1]);
+    return error;
+  }
+  // No signal reaches a handler of this process in the copy.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int process = fork();
+  int error = process < 0 ? errno : 0;
+  if (process == 0) {
+    close(go[1]);
+    close(failure[0]);
+    become(file, arguments, environment, folder, (int[]){input, output, errors}, go[0], failure[1]);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  close(go[0]);
+  close(failure[1]);
+  if (error) {
+    close(go[1]);
+    close(failure[0]);
+    return error;
+  }
+  // Both set the group, so that it is there for whoever comes first.
+  setpgid(process, process);
+  *made = (struct opbench_waiting){.process = process, .go = go[1], .failure = failure[0]};
+  return 0;
+}
+
+int opbench_let_go(struct opbench_waiting *made) {
+  int error = 0;
+  if (write(made->go, "", 1) != 1) error = errno;
+  close(made->go);
+  // The pipe closes when the process becomes its program.
+  ssize_t got;
+  int reason = 0;
+  while ((got = read(made->failure, &reason, sizeof reason)) < 0 && errno == EINTR) {}
+  if (got == sizeof reason) error = reason;
+  close(made->failure);
+  return error;
+}
 
 static inline void fence(void) {
 #if defined(__x86_64__)

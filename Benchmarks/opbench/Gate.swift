@@ -13,9 +13,13 @@ struct Gate: ParsableCommand {
       compares what hardly varies: instructions, CPU time and context switches at one worker. Tier 2 compares wall-clock \
       times in blocks of base, head and base again, until the intervals are narrow enough to tell. Exit code 0 pass, \
       2 regression, 3 inconclusive, 4 improvement. scripts/gate BASE HEAD builds two git revisions first.
+
+      Commands of any language: --base and --head take commands with arguments. Their time, CPU time and memory are \
+      compared, or with --read what they print. With --run they are git revisions, which --build builds.
       """)
 
   @OptionGroup var options: GateOptions
+  @OptionGroup var commands: CommandGateOptions
 
   @Option(help: "Which of our subjects to measure (default: stealing).", completion: .list(Self.subjects))
   var backend: String?
@@ -46,6 +50,10 @@ struct Gate: ParsableCommand {
     + "/results/gate"
 
   func run() throws {
+    if !selfTest, commands.isAsked(options) {
+      guard backend == nil else { throw Complaint(.usage, "--backend is for programs with a suite of benchmarks") }
+      return try CommandGate(options, commands).run()
+    }
     if let backend, !Self.subjects.contains(backend) {
       throw Complaint(
         .usage, "the gate has no subject '\(backend)'\(Suggestion.words(for: backend, among: Self.subjects))")
@@ -63,7 +71,8 @@ struct Gate: ParsableCommand {
 extension Gate {
   private func runSelfTest() throws {
     let others: [(String, Bool)] = [
-      ("--backend", backend != nil), ("--benchmark", options.benchmark != nil),
+      (commands.given ?? "", commands.given != nil), ("--backend", backend != nil),
+      ("--benchmark", options.benchmark != nil),
       ("--calibrate", options.calibrate != nil), ("--output", options.output != nil),
       ("--record", options.record != nil),
     ]

@@ -98,7 +98,7 @@ struct GateRuleTests {
     func reason(_ effects: [Double], null: [Double] = [], excluded: Int = 0) -> String? {
       rule.decide(blocks(effects, null: null, excluded: excluded)).reason
     }
-    #expect(reason(slower, excluded: 4) == "4 of 13 blocks lost CPU time to other guests")
+    #expect(reason(slower, excluded: 4) == "4 of 13 blocks lost CPU time to others")
     #expect(reason(Array(slower.prefix(5))) == "5 blocks instead of 6")
     #expect(reason(slower, null: slower.map { _ in 0.05 })?.hasPrefix("the base differs from itself") == true)
     #expect(reason(spread(0.3, 24)) == "noise: the interval is ±0.300 after 24 blocks, a verdict needs ±0.050")

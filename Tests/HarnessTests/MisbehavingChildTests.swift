@@ -144,7 +144,7 @@ import Testing
     }
     let result = effects.run(Sample.plan())
     #expect(result.failures.isEmpty && result.rows.count == 4)
-    #expect(effects.said.count { $0.contains("stealing@2") && $0.contains("held its output open") } == 1)
+    #expect(effects.said.count { $0.contains("stealing@2") && $0.contains("went on") } == 1)
     #expect(effects.said.allSatisfy { !$0.contains("foundation@2") })
   }
 }

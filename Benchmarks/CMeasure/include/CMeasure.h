@@ -31,6 +31,24 @@ void opbench_keep(const void *value);
 /// Opens a pipe, of which a program that is executed inherits neither end (pipe2). Returns 0, or -1 with errno.
 int opbench_pipe(int ends[2]);
 
+/// A process that has been made and waits to become its program.
+struct opbench_waiting {
+  int process;
+  /// The pipe at which the process waits, and the pipe that tells why the process did not become its program.
+  int go, failure;
+};
+
+/// Makes a process that waits, in a group of its own, with the default action for all signals. The process has no
+/// terminal, so nothing in it can wait for a user. Returns 0, or errno.
+///
+/// The process is a copy of this one (fork), and not one that borrows this one's memory (vfork, posix_spawn). Linux
+/// would count the memory of this process as the peak of the program's.
+int opbench_make_waiting(const char *file, char *const arguments[], char *const environment[], const char *folder,
+                         int input, int output, int errors, struct opbench_waiting *made);
+
+/// Lets the process become its program. Returns 0 once it is, or errno when it cannot; the process has then ended.
+int opbench_let_go(struct opbench_waiting *made);
+
 /// Counts `rounds` down, about one cycle each. No other work of the CPU overlaps with the counting: the first fence
 /// waits for what was begun before, and the second one for the counting.
 void opbench_delay(long rounds);

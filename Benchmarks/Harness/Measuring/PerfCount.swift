@@ -8,8 +8,9 @@ struct PerfEvent: Sendable {
   let type: UInt32
   let config: UInt64
 
+  static let instructions = PerfEvent(metric: .instructionsPerOp, type: 0, config: 1)
   static let hardware = [
-    PerfEvent(metric: .instructionsPerOp, type: 0, config: 1), PerfEvent(metric: .cyclesPerOp, type: 0, config: 0),
+    instructions, PerfEvent(metric: .cyclesPerOp, type: 0, config: 0),
   ]
   static let software = [
     PerfEvent(metric: .contextSwitchesPerOp, type: 1, config: 3),
@@ -79,7 +80,7 @@ struct PerfCount {
 
   /// The count. The count is scaled up when the CPU had too few counters and this counter was in use for part of the
   /// time.
-  private static func read(_ descriptor: CInt) -> Double? {
+  static func read(_ descriptor: CInt) -> Double? {
     var words: (count: UInt64, enabled: UInt64, running: UInt64) = (0, 0, 0)
     let size = MemoryLayout.size(ofValue: words)
     guard Glibc.read(descriptor, &words, size) == size else { return nil }

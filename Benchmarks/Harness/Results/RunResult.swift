@@ -56,7 +56,7 @@ extension RunResult {
     spent.add(
       RunOutcome.Spent(
         step: kind, benchmark: "\(step.cell.scenario.name)", processes: 1,
-        seconds: Double(outcome.nanoseconds) / 1e9, cpuSeconds: outcome.cpuSeconds, estimatedSeconds: estimate))
+        seconds: Double(outcome.nanoseconds) / 1e9, cpuSeconds: outcome.usage.cpuSeconds, estimatedSeconds: estimate))
   }
 }
 

@@ -33,10 +33,7 @@ package struct GateInvocation {
     }
     let offered = subject.map { subject in head.suite.cells.map { $0.on(subject: subject) } } ?? head.suite.cells
     let cells = try options.chosen(offered)
-    if let json = options.json, json == options.markdown {
-      throw Complaint(.usage, "--json and --markdown name the same file: give each its own")
-    }
-    for place in [options.json, options.markdown] { if let place { try ResultFiles.checkWritable(place) } }
+    try options.checkReports()
     for place in [options.output, options.record] {
       if let place { try ResultFiles.checkWritable(place, isRead: true) }
     }
@@ -57,7 +54,7 @@ package struct GateInvocation {
     task.names = ReportedGate.Names(
       base: options.baseName ?? options.base, head: options.headName ?? options.head ?? "this program")
     let report = try task.report(progress)
-    try publish(report)
+    try options.publish(report)
     if report.verdict != .pass { throw ExitCode(report.verdict.exitCode) }
   }
 
@@ -81,16 +78,6 @@ package struct GateInvocation {
     resources.baseRecord = try options.baseAllocations.map(AllocationRecord.read)
     resources.countingEnvironment = Jemalloc.library().map(Jemalloc.environment)
     return resources
-  }
-
-  private func publish(_ report: GateReport) throws {
-    // An output that cannot be written must not prevent the other outputs.
-    let outcomes = [
-      Result { try DescriptorOutput.write(GateText(report).text, to: STDOUT_FILENO, name: "standard output") },
-      Result { if let json = options.json { try ResultFiles.replace(json, with: try report.json()) } },
-      Result { if let file = options.markdown { try ResultFiles.replace(file, with: GateMarkdown(report).text) } },
-    ]
-    for outcome in outcomes { try outcome.get() }
   }
 
   private func calibrate(_ head: GateProgram, _ cells: [GatedCell], medians: Int, output: String) throws {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import HarnessGate
+import HarnessResults
 import HarnessWords
 
 /// The options of `gate`, the same in opbench and in programs made with `Laboratory`.
@@ -105,7 +106,37 @@ package struct GateOptions: ParsableArguments {
     if allOfBase, base == nil {
       throw Complaint(.usage, "--all-of-base needs --base: the program that has the benchmarks")
     }
+    try checkBenchmark()
+  }
+
+  func checkBenchmark() throws {
     if let benchmark { _ = try NamePattern.read(benchmark, of: "--benchmark") }
+  }
+
+  /// The places of the reports are two, and can be written.
+  func checkReports() throws {
+    if let json, json == markdown {
+      throw Complaint(.usage, "--json and --markdown name the same file: give each its own")
+    }
+    for place in [json, markdown] { if let place { try ResultFiles.checkWritable(place) } }
+  }
+
+  /// Writes the report everywhere it is to go.
+  func publish(_ report: GateReport) throws {
+    // An output that cannot be written must not prevent the other outputs.
+    let outcomes = [
+      Result { try DescriptorOutput.write(GateText(report).text, to: STDOUT_FILENO, name: "standard output") },
+      Result { if let json { try ResultFiles.replace(json, with: try report.json()) } },
+      Result { if let markdown { try ResultFiles.replace(markdown, with: GateMarkdown(report).text) } },
+    ]
+    for outcome in outcomes { try outcome.get() }
+  }
+
+  /// The first option that the user gave and that commands without a suite have no use for; nil when there is none.
+  func givenForSuites() -> String? {
+    let tasks = [("--calibrate", calibrate != nil), ("--output", output != nil), ("--record", record != nil)]
+    return tasks.first(where: \.1)?.0
+      ?? given(beyond: ["--base", "--head", "--base-name", "--head-name", "--all-of-base", "--json", "--markdown"])
   }
 
   /// The first option that the user gave of those that say what is compared, how, and where the report goes. The

@@ -10,7 +10,7 @@ extension Reader {
   /// Every reader of files and of other processes' output.
   public static let all: [Reader] = [
     workflow, records, rows, comparison, simulated, limits, environment, thresholds, allocations, selfTest, resultLine,
-    callgrind, request,
+    callgrind, request, command, numbers,
   ]
 
   private static let json = [
@@ -164,5 +164,29 @@ extension Reader {
     ]
   ) { bytes in
     _ = try MeasureRequest(encoded: String(decoding: bytes, as: UTF8.self)).encoded()
+  }
+
+  /// A command as a user writes it.
+  static let command = Reader(
+    "command", tokens: [" ", "'", "\"", "\\", "$", "|", "=", "a", "\t", "\n", "\u{0}", "é"]
+  ) { bytes in
+    let command = try CommandText(String(decoding: bytes, as: UTF8.self))
+    for isShell in [false, true] { precondition(!command.arguments(throughShell: isShell)[0].isEmpty) }
+  }
+
+  /// What benchmark programs of other laboratories print.
+  static let numbers = Reader(
+    "numbers",
+    tokens: json + [
+      "\"benchmarks\":", "\"name\":", "\"run_type\":", "\"iteration\"", "\"aggregate\"", "\"real_time\":",
+      "\"time_unit\":", "\"reason\":", "\"benchmark-complete\"", "\"id\":", "\"median\":", "\"estimate\":",
+      "\"unit\":", "\"results\":", "\"command\":", "\"mean\":", "BenchmarkA-2 1 ", " ns/op", " allocs/op", "a 1 ms\n",
+      " items/s", "nan", "inf", "-1",
+    ]
+  ) { bytes in
+    for reader in NumberReader.allCases {
+      guard let numbers = try? reader.numbers(in: bytes) else { continue }
+      precondition(!numbers.isEmpty && numbers.values.allSatisfy { $0.isFinite && $0 >= 0 })
+    }
   }
 }

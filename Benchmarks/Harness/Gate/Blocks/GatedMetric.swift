@@ -22,8 +22,8 @@ package struct GatedMetric: Hashable, Sendable {
   package var leastThreshold: Double {
     switch (GateScale(metric), tier) {
     case (.difference, _): 0.03
-    case (.ratio, .wallClock): 1.05
-    case (.ratio, _): 1.03
+    case (_, .wallClock): 1.05
+    case (_, _): 1.03
     }
   }
 

@@ -8,7 +8,8 @@ package struct GateFinding: Codable, Hashable, Sendable {
   package var benchmark: String
   package var params: String
   package var backend: String
-  package var workers: Int
+  /// Nil for a command, which has no subject and no number of workers that the gate knows.
+  package var workers: Int?
   package var metric: String
   package var unit: String
   package var verdict: GateVerdict
@@ -48,11 +49,17 @@ package struct GateFinding: Codable, Hashable, Sendable {
 
   package init(tier: GatedMetric.Tier, _ cell: CellKey, _ metric: Metric, _ verdict: GateVerdict, reason: String? = nil)
   {
-    self.tier = tier.rawValue
-    benchmark = "\(cell.scenario.name)"
+    self.init(tier: tier, "\(cell.scenario.name)", metric, verdict, reason: reason)
     params = "\(cell.scenario.parameters)"
     backend = cell.arm.subject
     workers = cell.arm.workers
+  }
+
+  /// The finding of something that has no subject.
+  package init(tier: GatedMetric.Tier, _ name: String, _ metric: Metric, _ verdict: GateVerdict, reason: String? = nil)
+  {
+    self.tier = tier.rawValue
+    (benchmark, params, backend) = (name, "", "")
     self.metric = metric.name
     unit = metric.unit
     self.verdict = verdict
@@ -65,23 +72,28 @@ package struct GateFinding: Codable, Hashable, Sendable {
     threshold: Double
   ) {
     self.init(tier: metric.tier, cell, metric.metric, decision.verdict, reason: decision.reason)
-    let scale = GateScale(metric.metric)
+    add(triples, metric.metric, threshold: threshold)
+  }
+
+  /// Adds what the blocks say.
+  package mutating func add(_ triples: [GateRunner.Triple], _ metric: Metric, threshold: Double) {
+    let scale = GateScale(metric)
     self.scale = scale
     self.threshold = threshold
     excluded = triples.count(where: \.isExcluded)
     let counted = triples.filter { !$0.isExcluded }
-    let pairs = counted.compactMap { $0.paired(metric.metric) }
+    let pairs = counted.compactMap { $0.paired(metric) }
     blocks = pairs.count
     guard !pairs.isEmpty else { return }
-    base = Statistics.median(counted.compactMap { $0.base[metric.metric] })
-    head = Statistics.median(counted.compactMap { $0.head[metric.metric] })
+    base = Statistics.median(counted.compactMap { $0.base[metric] })
+    head = Statistics.median(counted.compactMap { $0.head[metric] })
     let estimate = Statistics.pairedEstimate(pairs.map(\.effect))
     effect = scale.shown(estimate.median)
     let control = Statistics.pairedEstimate(pairs.map(\.null))
     null = scale.shown(control.median)
     if let interval = estimate.interval {
-      lower = scale.shown(interval.lowerBound)
-      upper = scale.shown(interval.upperBound)
+      let shown = scale.shown(interval)
+      (lower, upper) = (shown.lowerBound, shown.upperBound)
       confidence = SignedRank.coverage(pairs.count)
       // Of many measures one interval misses the truth by chance. So it counts as sure only what lies beyond the
       // interval of the base against itself, too.
@@ -120,4 +132,7 @@ package struct GateFinding: Codable, Hashable, Sendable {
   var isAgainstRecord: Bool { tier == GatedMetric.Tier.deterministic.rawValue && base != nil }
 
   package var name: String { params.isEmpty ? benchmark : "\(benchmark) \(params)" }
+
+  /// The name with the number of workers, where there is one.
+  var label: String { workers.map { "\(name)@\($0)" } ?? name }
 }

@@ -36,7 +36,7 @@ package struct GateMarkdown {
     ["| | benchmark | metric | base -> head | change | threshold | how sure |", "|---|---|---|--:|--:|--:|---|"]
       + findings.map { finding in
         Markdown.row([
-          Self.sign(finding.verdict), Markdown.code("\(finding.name)@\(finding.workers)"), finding.metric,
+          Self.sign(finding.verdict), Markdown.code(finding.label), finding.metric,
           finding.numbers, finding.change, finding.thresholdText,
           finding.certainty + (finding.reason.map { "; \($0)" } ?? ""),
         ])

@@ -13,7 +13,12 @@ package struct GateText {
       let all = report.findings.filter { $0.tier == tier.rawValue }
       guard !all.isEmpty else { continue }
       let hasRecord = all.contains(where: \.isAgainstRecord)
-      lines += ["", Self.title(tier, hasRecord: hasRecord)]
+      // A command has no record; it only has to run.
+      lines += [
+        "",
+        all.allSatisfy { $0.workers == nil } && tier == .deterministic
+          ? "tier 0, checks" : Self.title(tier, hasRecord: hasRecord),
+      ]
       // Deterministic findings are the same every time, so a reader need not see the findings that pass.
       let findings = tier == .deterministic ? all.filter { $0.verdict != .pass } : all
       if findings.count < all.count {
@@ -25,7 +30,7 @@ package struct GateText {
       let header = ["  benchmark", "metric", "base -> head", "change", "threshold", "verdict", "how sure"]
       let rows = findings.map { finding in
         [
-          "  \(finding.name)@\(finding.workers)", finding.metric, finding.numbers, finding.change,
+          "  \(finding.label)", finding.metric, finding.numbers, finding.change,
           finding.thresholdText, finding.verdict == .pass ? "pass" : finding.verdict.rawValue.uppercased(),
           finding.certainty + (finding.reason.map { "; \($0)" } ?? ""),
         ]

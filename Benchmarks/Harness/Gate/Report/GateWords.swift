@@ -8,7 +8,7 @@ extension GateFinding {
     guard let effect, let scale, base != nil else { return "-" }
     let interval =
       if let lower, let upper { " [\(shown(lower, scale)), \(shown(upper, scale))]" } else { "" }
-    return (scale == .ratio ? "x" : "") + shown(effect, scale) + interval
+    return (scale == .difference ? "" : "x") + shown(effect, scale) + interval
   }
 
   /// How far a measure that passed has surely moved, such as "surely slower by 7 to 9 %, within the threshold"; nil
@@ -17,7 +17,7 @@ extension GateFinding {
     guard let moved, let scale, let lower, let upper else { return nil }
     let words: (worse: String, better: String) =
       tier == GatedMetric.Tier.wallClock.rawValue ? ("slower", "faster") : ("more", "less")
-    let ends = moved == .worse ? (lower, upper) : (upper, lower)
+    let ends = (moved == .worse) != (scale == .rate) ? (lower, upper) : (upper, lower)
     return
       "surely \(moved == .worse ? words.worse : words.better) by \(Self.amounts(ends, scale)), within the threshold"
   }
@@ -25,7 +25,7 @@ extension GateFinding {
   /// Two amounts of change, the smaller one first: of ratios in percent, without decimals where each is several
   /// percent.
   private static func amounts(_ ends: (Double, Double), _ scale: GateScale) -> String {
-    guard scale == .ratio else { return "\(fixed(abs(ends.0), 3)) to \(fixed(abs(ends.1), 3))" }
+    guard scale != .difference else { return "\(fixed(abs(ends.0), 3)) to \(fixed(abs(ends.1), 3))" }
     let percents = (abs(ends.0 - 1) * 100, abs(ends.1 - 1) * 100)
     let digits = percents.0 < 3 || percents.0.rounded() == percents.1.rounded() ? 1 : 0
     func text(_ percent: Double) -> String { digits == 0 ? "\(Int(percent.rounded()))" : fixed(percent, digits) }
@@ -34,7 +34,7 @@ extension GateFinding {
 
   private func shown(_ value: Double, _ scale: GateScale) -> String {
     switch scale {
-    case .ratio: Self.fixed(value, 3)
+    case .ratio, .rate: Self.fixed(value, 3)
     case .difference: (value < 0 ? "-" : "+") + amount(abs(value))
     }
   }
@@ -78,7 +78,7 @@ extension GateFinding {
   package var thresholdText: String {
     guard let threshold, let scale else { return "-" }
     guard base != nil || tier != GatedMetric.Tier.deterministic.rawValue else { return "at most \(amount(threshold))" }
-    return scale == .ratio ? "x\(Self.fixed(threshold, 3))" : "+\(amount(threshold))"
+    return scale != .difference ? "x\(Self.fixed(threshold, 3))" : "+\(amount(threshold))"
   }
 }
 
@@ -126,5 +126,5 @@ extension GateFinding {
 
 extension GateScale {
   /// The size of an effect as a reader sees it: in percent, or as a difference.
-  func size(_ effect: Double) -> String { self == .ratio ? Goal.percent(effect) : GateFinding.fixed(effect, 3) }
+  func size(_ effect: Double) -> String { self != .difference ? Goal.percent(effect) : GateFinding.fixed(effect, 3) }
 }

@@ -20,12 +20,15 @@ package struct GateRule: Sendable {
   private let scale: GateScale
   /// The smallest effect that counts.
   private let tolerance: Double
+  /// The number of blocks that there is time for.
+  private let mostBlocks: Int
   /// The largest half-width of an interval that is narrow enough. A centre that is as far as the tolerance from the
   /// truth is then two half-widths away, which are four standard errors.
   private var goal: Double { tolerance / 2 }
 
-  package init(_ scale: GateScale, threshold: Double) {
+  package init(_ scale: GateScale, threshold: Double, mostBlocks: Int = Self.mostBlocks) {
     self.scale = scale
+    self.mostBlocks = mostBlocks
     tolerance = scale.tolerance(threshold)
   }
 
@@ -55,8 +58,8 @@ package struct GateRule: Sendable {
     let counted = blocks.filter { !$0.isExcluded }
     guard !isDisturbed(blocks), let now = Pair(counted) else { return true }
     // Half-widths fall with the root of the number of blocks.
-    let atTheEnd = now.halfWidth * (Double(counted.count) / Double(Self.mostBlocks)).squareRoot()
-    if counted.count >= Self.hopelessBlocks, atTheEnd > tolerance { return false }
+    let atTheEnd = now.halfWidth * (Double(counted.count) / Double(mostBlocks)).squareRoot()
+    if counted.count >= min(Self.hopelessBlocks, mostBlocks), atTheEnd > tolerance { return false }
     // Where equals seem to differ by chance, more blocks will show that they do not.
     guard abs(now.null.median) < goal, now.halfWidth <= goal else { return true }
     return !Allocation.isNarrow(now.halfWidth, before: Pair(counted.dropLast())?.halfWidth, goal: goal)
@@ -78,7 +81,7 @@ package struct GateRule: Sendable {
     let counted = blocks.filter { !$0.isExcluded }
     if isDisturbed(blocks) {
       let excluded = blocks.count - counted.count
-      return Decision(.inconclusive, "\(excluded) of \(Count.of(blocks.count, "block")) lost CPU time to other guests")
+      return Decision(.inconclusive, "\(excluded) of \(Count.of(blocks.count, "block")) lost CPU time to others")
     }
     guard let found = Pair(counted) else {
       return Decision(.inconclusive, "\(Count.of(counted.count, "block")) instead of \(Self.fewestBlocks)")
@@ -99,8 +102,11 @@ package struct GateRule: Sendable {
       + "a verdict needs ±\(scale.size(goal))"
   }
 
-  private func isDisturbed(_ blocks: [PairedBlock]) -> Bool {
-    Double(blocks.count(where: \.isExcluded)) > Double(blocks.count) * Self.largestExcludedShare
+  private func isDisturbed(_ blocks: [PairedBlock]) -> Bool { Self.isDisturbed(blocks.map(\.isExcluded)) }
+
+  /// Whether too many blocks do not count.
+  static func isDisturbed(_ excluded: [Bool]) -> Bool {
+    Double(excluded.count { $0 }) > Double(excluded.count) * largestExcludedShare
   }
 }
 

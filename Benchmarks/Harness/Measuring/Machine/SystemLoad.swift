@@ -14,6 +14,8 @@ package struct SystemLoad: Sendable {
   /// The clock ticks of all CPUs, idle CPUs included, and the ticks that a hypervisor gave to others.
   let ticks: Double
   let stolen: Double
+  /// The ticks in which CPUs did nothing.
+  var idle = 0.0
   /// The microseconds in which some task waited for a CPU; nil when the kernel does not report the time.
   let pressure: Double?
   /// The pages read from swap and written to swap; nil when the kernel does not report the number.
@@ -30,7 +32,8 @@ package struct SystemLoad: Sendable {
       .filter { $0.hasPrefix("pswpin ") || $0.hasPrefix("pswpout ") }
       .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
     return SystemLoad(
-      ticks: ticks.reduce(0, +), stolen: ticks.count == 8 ? ticks[7] : 0, pressure: total.flatMap { Double($0) },
+      ticks: ticks.reduce(0, +), stolen: ticks.count == 8 ? ticks[7] : 0,
+      idle: ticks.count == 8 ? ticks[3] + ticks[4] : 0, pressure: total.flatMap { Double($0) },
       swapped: swaps.count == 2 ? swaps[0] + swaps[1] : nil)
   }
 
@@ -44,6 +47,21 @@ package struct SystemLoad: Sendable {
     let passed = ticks - start.ticks
     return passed > 0 ? (stolen - start.stolen) / passed : 0
   }
+
+  /// Whether other programs had CPUs since `start` that `seconds` of CPU time of our own needed: they ran for more than
+  /// `largestShareOfOthers` of the time, and longer than all CPUs were idle. Beside idle CPUs others may run.
+  package func isCrowded(since start: SystemLoad, ours seconds: Double) -> Bool {
+    let passed = ticks - start.ticks
+    guard passed > 0 else { return false }
+    let idle = idle - start.idle
+    let others = passed - idle - (stolen - start.stolen) - seconds * Self.ticksPerSecond
+    return others > idle && others > Self.largestShareOfOthers * passed / Double(Self.cpus)
+  }
+
+  /// The most that other programs may run in a block on a machine without idle CPUs, as a share of one CPU.
+  static let largestShareOfOthers = 0.1
+  private static let ticksPerSecond = Double(sysconf(Int32(_SC_CLK_TCK)))
+  private static let cpus = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
   /// The number of pages swapped in and out since `start`.
   package func swappedPages(since start: SystemLoad) -> Int? {

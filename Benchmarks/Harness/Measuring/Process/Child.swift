@@ -45,15 +45,13 @@ final class Child {
     _ = Glibc.kill(identifier, SIGKILL)
   }
 
-  /// Collects the status of the process when the process has ended, and the CPU seconds that it took.
-  func collect() -> (ending: Ending, cpuSeconds: Double) {
+  /// Collects the status of the process when the process has ended, and what it took.
+  func collect() -> (ending: Ending, usage: ProcessUsage) {
     var status: Int32 = 0
     var usage = rusage()
     while wait4(identifier, &status, 0, &usage) == -1 && errno == EINTR {}
     let number = status & 0x7f
     let ending = number == 0 ? Ending.exited((status >> 8) & 0xff) : .signalled(number)
-    return (ending, Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime))
+    return (ending, ProcessUsage(usage))
   }
-
-  private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
 }

@@ -24,6 +24,35 @@ package enum Ending: Hashable, Sendable {
   }
 }
 
+/// What the kernel counted for a process and for what it had started and waited for.
+package struct ProcessUsage: Hashable, Sendable {
+  package var cpuSeconds = 0.0
+  /// The largest resident memory of one process, in bytes.
+  package var peakBytes = 0.0
+  package var voluntarySwitches = 0.0
+  package var involuntarySwitches = 0.0
+  /// The instructions of the program itself, not of the kernel; nil where they cannot be counted.
+  package var instructions: Double?
+
+  package init() {}
+
+  init(_ usage: rusage) {
+    cpuSeconds = Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime)
+    peakBytes = Double(usage.ru_maxrss) * 1_024
+    voluntarySwitches = Double(usage.ru_nvcsw)
+    involuntarySwitches = Double(usage.ru_nivcsw)
+  }
+
+  /// What this process took so far, without its children.
+  package static var own: ProcessUsage {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return ProcessUsage(usage)
+  }
+
+  private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+}
+
 /// The outcome of a process.
 package struct ProcessOutcome: Sendable {
   package let ending: Ending
@@ -36,34 +65,35 @@ package struct ProcessOutcome: Sendable {
   /// How long this process or the one that it waited for stood still, in nanoseconds. The times of such a process are
   /// nobody's.
   package let stoodStill: UInt64
-  /// The CPU time of all threads of the process.
-  package let cpuSeconds: Double
-  /// Whether something that the process had started still held its outputs open after the process had ended.
+  /// What the process took, with what it had started and waited for.
+  package let usage: ProcessUsage
+  /// Whether something that the process had started still ran after the process had ended, or held its outputs open.
+  /// What was left of its group has been killed.
   package let isOutputHeld: Bool
 
   package init(
     ending: Ending, lines: [String], lastWords: String?, nanoseconds: UInt64, stoodStill: UInt64 = 0,
-    cpuSeconds: Double = 0, isOutputHeld: Bool = false
+    usage: ProcessUsage = ProcessUsage(), isOutputHeld: Bool = false
   ) {
     self.ending = ending
     self.lines = lines
     self.lastWords = lastWords.map { Self.cut(Printable.name($0)) }
     (self.nanoseconds, self.stoodStill) = (nanoseconds, stoodStill)
-    (self.cpuSeconds, self.isOutputHeld) = (cpuSeconds, isOutputHeld)
+    (self.usage, self.isOutputHeld) = (usage, isOutputHeld)
   }
 
   /// Makes a copy of the outcome with other lines.
   package func with(lines: [String]) -> ProcessOutcome {
     ProcessOutcome(
       ending: ending, lines: lines, lastWords: lastWords, nanoseconds: nanoseconds, stoodStill: stoodStill,
-      cpuSeconds: cpuSeconds, isOutputHeld: isOutputHeld)
+      usage: usage, isOutputHeld: isOutputHeld)
   }
 
   /// What a user should know of the processes that are left; nil when none is known to be left.
   package func leftBehind(by cell: CellKey) -> String? {
     guard isOutputHeld else { return nil }
-    return "\(cell): the process has ended, and something that it started held its output open; whatever goes on "
-      + "of that may disturb the numbers from now on"
+    return "\(cell): the process has ended, and something that it started went on; what was left of its group was "
+      + "killed, and whatever goes on may disturb the numbers from now on"
   }
 
   /// The beginning of a text that a program has written, short enough for a message of one line.

@@ -1,3 +1,4 @@
+import CMeasure
 import Glibc
 
 /// Starts a process in a group of its own, reads both its outputs, and kills the process when it takes too long, when
@@ -41,26 +42,107 @@ package enum ProcessRunner {
     _ executable: String, _ arguments: [String], environment: [String: String] = [:], timeout seconds: Double,
     limit: Int = outputLimit, watched: Bool = true, now: () -> UInt64 = Clock.now
   ) -> (outcome: ProcessOutcome, output: [UInt8]) {
-    let start = now()
-    guard let output = Pipe(limit: limit, .keepsNothing), let errors = Pipe(limit: errorLimit, .keepsTheEnd) else {
-      return (ProcessOutcome(ending: .notStarted(errno), lines: [], lastWords: nil, nanoseconds: 0), [])
+    watch(timeout: seconds, limit: limit, watched: watched, now) { output, errors in
+      let began = now()
+      var identifier: pid_t = 0
+      let status = spawn(executable, arguments, environment, output: output, errors: errors, &identifier)
+      return status == 0 ? .success(Started(identifier: identifier, began: began)) : .failure(Refusal(code: status))
     }
-    var identifier: pid_t = 0
-    let status = spawn(executable, arguments, environment, output: output, errors: errors, &identifier)
-    guard status == 0 else {
-      return (ProcessOutcome(ending: .notStarted(status), lines: [], lastWords: nil, nanoseconds: 0), [])
+  }
+
+  /// Runs a command of the user. Its time begins when the process becomes its program.
+  /// - Parameter limit: the most bytes that the command may write to its standard output, when the output is kept.
+  package static func run(
+    _ command: CommandLaunch, timeout seconds: Double, limit: Int = outputLimit
+  ) -> (outcome: ProcessOutcome, output: [UInt8]) {
+    watch(timeout: seconds, limit: limit, watched: true, Clock.now) { output, errors in
+      guard let file = file(command.words[0], in: command.folder) else { return .failure(Refusal(code: ENOENT)) }
+      let input = open(command.input ?? "/dev/null", O_RDONLY | O_CLOEXEC)
+      guard input >= 0 else { return .failure(Refusal(code: errno)) }
+      defer { close(input) }
+      let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+      defer { close(nowhere) }
+      var made = opbench_waiting()
+      let pairs = pairs(adding: command.environment)
+      let status = withCStrings(command.words) { words in
+        withCStrings(pairs) { pairs in
+          opbench_make_waiting(
+            file, words, pairs, command.folder, input, command.keepsOutput ? output.writing : nowhere, errors.writing,
+            &made)
+        }
+      }
+      guard status == 0 else { return .failure(Refusal(code: status)) }
+      // The counter counts from the program's first instruction, and all that the program starts.
+      let counter = try? PerfEvent.instructions.open(made.process).get()
+      let began = Clock.now()
+      let refusal = opbench_let_go(&made)
+      guard refusal == 0 else {
+        _ = Child(made.process, watched: false).collect()
+        if let counter { close(counter) }
+        return .failure(Refusal(code: refusal))
+      }
+      return .success(Started(identifier: made.process, began: began, counter: counter))
+    }
+  }
+
+  /// The least peak of memory that a command can be seen to have, in bytes: what this process hands to the copy that
+  /// becomes the command. Nil where no command can be started.
+  package static var peakFloor: Double? {
+    let outcome = run(CommandLaunch(["true"]), timeout: 10).outcome
+    return outcome.ending == .exited(0) ? outcome.usage.peakBytes : nil
+  }
+
+  /// The file of a program; nil when there is none. A name with a slash is one of the folder.
+  private static func file(_ name: String, in folder: String?) -> String? {
+    if name.contains("/") { return name }
+    let places = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+    return places.split(separator: ":").lazy.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+  }
+
+  /// A process that has begun.
+  private struct Started {
+    let identifier: pid_t
+    /// When its time began, in nanoseconds.
+    let began: UInt64
+    /// Counts its instructions.
+    var counter: CInt?
+  }
+
+  private struct Refusal: Error { let code: Int32 }
+
+  /// Starts a process with the given ends of pipes, and waits for it.
+  private static func watch(
+    timeout seconds: Double, limit: Int, watched: Bool, _ now: () -> UInt64,
+    _ start: (_ output: Pipe, _ errors: Pipe) -> Result<Started, Refusal>
+  ) -> (outcome: ProcessOutcome, output: [UInt8]) {
+    func refused(_ code: Int32) -> (ProcessOutcome, [UInt8]) {
+      (ProcessOutcome(ending: .notStarted(code), lines: [], lastWords: nil, nanoseconds: 0), [])
+    }
+    guard let output = Pipe(limit: limit, .keepsNothing), let errors = Pipe(limit: errorLimit, .keepsTheEnd) else {
+      return refused(errno)
+    }
+    let started: Started
+    switch start(output, errors) {
+    case .failure(let refusal): return refused(refusal.code)
+    case .success(let process): started = process
     }
     output.closeWriting()
     errors.closeWriting()
-    let child = Child(identifier, watched: watched)
-    let (stopped, stoodStill) = follow(child, output, errors, limit: limit, until: start + UInt64(seconds * 1e9), now)
-    let isHeld = output.isOpen || errors.isOpen
-    // What is left of the group would disturb what is measured next.
+    let child = Child(started.identifier, watched: watched)
+    let (stopped, ended, stoodStill) = follow(
+      child, output, errors, limit: limit, until: started.began + UInt64(seconds * 1e9), now)
+    var isHeld = output.isOpen || errors.isOpen
     if isHeld { child.kill() }
-    let (ending, cpuSeconds) = child.collect()
+    var (ending, usage) = child.collect()
+    // What is left of the group would disturb what is measured next.
+    if kill(-started.identifier, SIGKILL) == 0 { isHeld = true }
+    if let counter = started.counter {
+      usage.instructions = PerfCount.read(counter)
+      close(counter)
+    }
     let outcome = ProcessOutcome(
       ending: stopped ?? ending, lines: output.lines, lastWords: errors.lastLine,
-      nanoseconds: now() - start - stoodStill, stoodStill: stoodStill, cpuSeconds: cpuSeconds, isOutputHeld: isHeld)
+      nanoseconds: ended - started.began - stoodStill, stoodStill: stoodStill, usage: usage, isOutputHeld: isHeld)
     return (outcome, output.bytes)
   }
 
@@ -91,9 +173,7 @@ package enum ProcessRunner {
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
 
-    var merged = currentEnvironment()
-    merged.merge(environment) { $1 }
-    let pairs = merged.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    let pairs = pairs(adding: environment)
     return withCStrings([executable] + arguments) { arguments in
       withCStrings(pairs) { pairs in
         // A program that was just written is busy for a moment more: a child that another thread has forked still has
@@ -109,20 +189,25 @@ package enum ProcessRunner {
   }
 
   /// Reads until the process has ended and both pipes are closed, or a short time beyond the end of the process. Gives
-  /// the reason when the process was killed, and how long this process or the other stood still. A process gets its
-  /// whole time though this one stood still; a process that is stopped for ever has its limit.
+  /// the reason when the process was killed, when it was seen to have ended, and how long this process or the other
+  /// stood still until then. A process gets its whole time though this one stood still; a process that is stopped for
+  /// ever has its limit.
   private static func follow(
     _ child: Child, _ output: Pipe, _ errors: Pipe, limit: Int, until deadline: UInt64, _ now: () -> UInt64
-  ) -> (Ending?, stoodStill: UInt64) {
+  ) -> (Ending?, ended: UInt64, stoodStill: UInt64) {
     var stopped: Ending?
     var lastRead: UInt64?
+    var ended: (time: UInt64, stoodStill: UInt64) = (0, 0)
     var deadline = deadline
     var watch = StandStill(since: now())
     while true {
       let (time, state) = (now(), child.state)
       let gap = watch.look(time, isStopped: state == .isStopped)
       if state != .isStopped { deadline += gap }
-      if lastRead == nil, state == .hasEnded { lastRead = time + patience }
+      if lastRead == nil, state == .hasEnded {
+        lastRead = time + patience
+        ended = (time, watch.nanoseconds)
+      }
       if let lastRead {
         guard output.isOpen || errors.isOpen else { break }
         guard time < lastRead, !Interrupt.isRequested else {
@@ -143,7 +228,12 @@ package enum ProcessRunner {
       let until = lastRead ?? (stopped == nil ? deadline : .max)
       child.wait(reading: [output, errors], for: until > time ? until - time : 0)
     }
-    return (stopped ?? (output.isOverfull ? .printedTooMuch(limit) : nil), watch.nanoseconds)
+    return (stopped ?? (output.isOverfull ? .printedTooMuch(limit) : nil), ended.time, ended.stoodStill)
+  }
+
+  /// This process's environment with additions, as a program gets it.
+  private static func pairs(adding additions: [String: String]) -> [String] {
+    currentEnvironment().merging(additions) { $1 }.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
   }
 
   private static func currentEnvironment() -> [String: String] {
