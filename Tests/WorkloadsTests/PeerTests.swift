@@ -93,7 +93,7 @@ struct PeerTests {
     let program = folder.write(
       """
       #!/bin/sh
-      [ "$1" = version ] && echo "tbb of a test" && exit
+      [ "$1" = version ] && printf 'opbench-peer\\t1\\nversion\\ttbb of a test\\nbenchmark\\ta/b\\nend\\n' && exit
       for argument in "$@"; do
         case "$argument" in graph=*) lines=$(wc -l < "${argument#graph=}") ;; esac
       done
@@ -107,12 +107,13 @@ struct PeerTests {
     let folder = try Self.folder()
     let programs = PeerPrograms(folders: ["/no/such/folder", folder.path])
     #expect(programs.program("tbb") == "\(folder.path)/tbb" && programs.program("go") == nil)
-    #expect(programs.version("tbb") == "tbb of a test" && programs.version("go") == nil)
+    #expect(try programs.version("tbb") == "tbb of a test" && programs.version("go") == nil)
     let launcher = PeerLauncher(programs)
     let parameters: Parameters = [
       "pattern": "no_comm", "width": "4", "steps": "3", "work_ns": "0", "imbalance": "0",
     ]
-    let request = Self.request(BenchmarkName("dependencies", "graph"), parameters)
+    let request = Self.request(
+      BenchmarkName("dependencies", "graph"), parameters, .time(repeats: 2, values: 1, leadIn: 0, budget: .max))
     let outcome = try #require(launcher.launch(request, environment: ["TMPDIR": folder.path], timeout: 30))
     #expect(outcome.ending == .exited(0))
     #expect(outcome.lines.first == "reading\t1\tns_per_op\tns\t12\t1\t")
@@ -253,6 +254,93 @@ struct PeerStrategyTests {
       try selection.plan(try Catalogue(graphs: [], seed: 1)).scenarios
         .first { $0.scenario.name.benchmark == "external-add" })
     #expect(added.arms.map(\.subject).prefix(3) == ["starpu(sched=eager)", "starpu", "stealing"])
+  }
+}
+
+/// What a program says of itself, and what its answers may be.
+struct PeerProtocolTests {
+  static let right = ["opbench-peer\t1", "version\tgo1.27", "only\tjoin=counter", "benchmark\tforkjoin/fib", "end"]
+
+  @Test func aProgramSaysWhatItHas() throws {
+    let said = try PeerIntroduction(lines: Self.right)
+    #expect(said.version == "go1.27" && said.benchmarks == [BenchmarkName("forkjoin", "fib")])
+    #expect(said.only == ["join": "counter"])
+  }
+
+  @Test(arguments: [
+    ([], "speaks no opbench-peer 1, but said nothing"), (["go1.27"], "speaks no opbench-peer 1, but said 'go1.27'"),
+    (["opbench-peer\t2"] + right.dropFirst(), "speaks no opbench-peer 1, but said 'opbench-peer 2'"),
+    (right.dropLast(), "does not end"), ([right[0], right[3], "end"], "says no version"),
+    ([right[0], right[1], "end"], "names no benchmark"),
+    ([right[0], right[1], right[3], right[3], "end"], "says 'benchmark forkjoin/fib', which is neither"),
+    ([right[0], right[1], "benchmark\tfib", "end"], "says 'benchmark fib', which is neither"),
+  ])
+  func aWrongIntroductionIsOneLine(_ lines: [String], _ words: String) {
+    let mistake = #expect(throws: CheckFailed.self) { try PeerIntroduction(lines: lines) }
+    #expect(mistake?.description.hasPrefix(words) == true, "\(mistake?.description ?? "")")
+  }
+
+  /// A program of another version is refused before anything is measured; its line says what to do.
+  @Test func anotherVersionIsRefused() throws {
+    let folder = TemporaryFolder()
+    folder.writeProgram("#!/bin/sh\necho go1.27\n", to: "go")
+    let complaint = #expect(throws: Complaint.self) { try PeerPrograms(folders: [folder.path]).version("go") }
+    #expect(complaint?.code == .unavailable)
+    #expect(complaint?.description.hasSuffix("delete it, and scripts/peers go makes it anew") == true)
+  }
+
+  static func mistake(_ lines: [String], _ mode: MeasureRequest.Mode, milliseconds: UInt64 = 100) -> String? {
+    PeerAnswer.mistake(
+      in: ProcessOutcome(
+        ending: .exited(0), lines: lines + ["end"], lastWords: nil, nanoseconds: milliseconds * 1_000_000), to: mode)
+  }
+
+  private static func reading(_ index: Int, _ value: String = "5", count: Int = 1, metric: String = "ns_per_op")
+    -> String
+  {
+    "reading\t\(index)\t\(metric)\tns\t\(value)\t\(count)\t"
+  }
+
+  @Test(arguments: [
+    (["repeats\t0"], "gives 0 repeats"), (["repeats\t10"], "gives 10 repeats, and not one number from 1 to 9"),
+    (["repeats\t3", "repeats\t3"], "gives 3, 3 repeats"),
+  ])
+  func aCalibrationHasOneNumber(_ lines: [String], _ words: String) {
+    let mode = MeasureRequest.Mode.calibrate(target: 1, limit: 9)
+    #expect(Self.mistake(lines, mode)?.hasPrefix(words) == true)
+    #expect(Self.mistake(["repeats\t9"], mode) == nil)
+  }
+
+  @Test(arguments: [
+    ([reading(1), reading(2), reading(3)], "gives value 3, and was asked for 1 to 2"), ([reading(0)], "gives value 0"),
+    ([reading(2)], "gives no value 1"), ([reading(1)], "gives 1 value of 2, and its budget was not spent"),
+    ([reading(1, "-5"), reading(2)], "gives -5.0 as ns_per_op: time goes on"),
+    ([reading(1, "nan"), reading(2)], "gives nan"),
+    ([reading(1, "0"), reading(2)], "gives 0 as ns_per_op: nothing takes no time"),
+    ([reading(1, count: 0), reading(2)], "gives ns_per_op of 0 operations"),
+    ([reading(1), reading(1), reading(2)], "gives ns_per_op twice in value 1"),
+    ([reading(1), reading(2), reading(2, metric: "cpu_ns_per_op")], "does not give cpu_ns_per_op in each value"),
+    ([reading(1), reading(2, "1e8", count: 3)], "says that its values took 300 ms, and lived for 100 ms"),
+  ])
+  func aLieIsFound(_ lines: [String], _ words: String) {
+    let mode = MeasureRequest.Mode.time(repeats: 1, values: 2)
+    #expect(Self.mistake(lines, mode)?.hasPrefix(words) == true, "\(Self.mistake(lines, mode) ?? "nothing found")")
+  }
+
+  @Test func theTruthIsNone() {
+    #expect(Self.mistake([Self.reading(1), Self.reading(2)], .time(repeats: 1, values: 2)) == nil)
+    #expect(Self.mistake([Self.reading(1)], .time(repeats: 1, values: 2, budget: 99_000_000)) == nil)
+  }
+
+  /// What a run asks is checked as the kit checks it.
+  @Test func aLieIsNoNumberOfARun() throws {
+    let folder = TemporaryFolder()
+    folder.writeProgram("#!/bin/sh\nprintf 'reading\\t1\\tns_per_op\\tns\\t-1\\t1\\t\\nend\\n'\n", to: "go")
+    let request = PeerTests.request(
+      BenchmarkName("overhead", "external-add"), ["ops": "10"], on: "go", .time(repeats: 1, values: 1))
+    let outcome = try #require(
+      PeerLauncher(PeerPrograms(folders: [folder.path])).launch(request, environment: [:], timeout: 30))
+    #expect(outcome.lines == ["failure\tthe program of go gives -1.0 as ns_per_op: time goes on"])
   }
 }
 
