@@ -154,7 +154,7 @@ CARGO = """echo "$*" >>"$(dirname "$0")/../told"
 case $1 in
 info) exit 101 ;;
 generate-lockfile) printf '[[package]]\\nname = "other"\\nversion = "9"\\n[[package]]\\nname = "rayon"\\nversion = "1.12.0"\\n' >"${4%toml}lock" ;;
-build) mkdir -p "$CARGO_TARGET_DIR/release"; peer="$CARGO_TARGET_DIR/release/peer"; printf '#!/bin/sh\\necho "%s"\\n' "$PEER_VERSION" >"$peer"; chmod +x "$peer" ;;
+build) mkdir -p "$CARGO_TARGET_DIR/release"; peer="$CARGO_TARGET_DIR/release/peer"; printf '#!/bin/sh\\necho "version\t%s"\\n' "$PEER_VERSION" >"$peer"; chmod +x "$peer" ;;
 esac"""
 
 
@@ -174,7 +174,7 @@ def test_a_checkout_stands_in_for_a_crate_and_its_commit_in_the_version(checkout
 
 
 def test_where_the_index_gives_nothing_the_toolchain_is_that_of_debian(checkout):
-    go = """case $1 in build) printf '#!/bin/sh\\necho go1.19.8\\n' >"$3"; chmod +x "$3" ;; esac"""
+    go = """case $1 in build) printf '#!/bin/sh\\necho "version\tgo1.19.8"\\n' >"$3"; chmod +x "$3" ;; esac"""
     done = peers(checkout, "go", go=go, python3='[ "$1" != --version ] || echo Python 3.9.2; exit 1')
     assert done.returncode == 0, done
     assert done.stderr.splitlines() == [

@@ -420,55 +420,21 @@ struct BuiltPeerTests {
       && ResultLine(outcome.lines[0]) != nil
   }
 
-  @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"))
-  func whatItCannotDoIsAFailure() throws {
-    for (peer, program) in Self.built {
-      let chain = BenchmarkName("dependencies", "chain")
-      let wrong: [(BenchmarkName, Parameters)] = [
-        (BenchmarkName("priority", "rank-error"), [:]), (chain, [:]), (chain, ["length": "many"]),
-        (chain, ["length": "0"]),
-      ]
-      for (name, parameters) in wrong {
-        let outcome = try #require(
-          Self.launcher.launch(PeerTests.request(name, parameters, on: peer.name), environment: [:], timeout: 30))
-        #expect(Self.isRefused(outcome), "\(peer.name): \(outcome.lines)")
-      }
-      let others = try Catalogue(graphs: [], seed: 1).workloads.map(\.name).filter {
-        !peer.benchmarks.contains("\($0)")
-      }
-      #expect(others.count > 10)
-      for name in others {
-        let outcome = ProcessRunner.run(program, ["benchmark=\(name)", "workers=1"], timeout: 30)
-        #expect(outcome.lines == ["failure\tthere is no \(name) on \(peer.name)"])
-      }
-    }
+  /// The conformance kit, and what the table of peers says of the program.
+  @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"), .serialized, arguments: built.map(\.0.name))
+  func passesTheKit(_ name: String) throws {
+    let (peer, program) = try #require(Self.built.first { $0.0.name == name })
+    let said = try PeerIntroduction(of: program)
+    #expect(Set(said.benchmarks.map(\.description)) == peer.benchmarks)
+    #expect(said.only["join"] ?? "fork" == peer.join)
+    let kit = PeerConformance(program, patience: 120, endLeftBehind: { 0 }, say: { _ in })
+    try kit.run()
+    #expect(kit.findings.count > 30)
+    for finding in kit.findings { #expect(finding.verdict != .failed, "\(name): \(finding.line)") }
   }
 
   private static let chain = ["benchmark=dependencies/chain", "param.length=10", "workers=1"]
   private static let timed = ["mode=time", "repeats=1", "values=2", "lead_in=0", "budget=0", "more=0"]
-
-  @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"))
-  func aWrongRequestIsOneLine() {
-    let tooLarge = "18446744073709551616"
-    let wrong: [[String]] =
-      [[], ["nonsense"], ["line\nbreak"], ["mode=sing"], ["mode=calibrate", "target=1"]]
-      + Self.timed.indices.map { missing in Self.timed.indices.filter { $0 != missing }.map { Self.timed[$0] } }
-      + [
-        "repeats=0", "values=0", "values=-1", "lead_in=", "budget=soon", "more=some", "budget=\(tooLarge)", "workers=0",
-        "place=",
-        "place=-1",
-      ].map {
-        Self.timed + [$0]
-      }
-    for (peer, program) in Self.built {
-      let right = ProcessRunner.run(program, Self.chain + Self.timed, timeout: 30)
-      #expect(right.lines.last == "end", "\(peer.name): \(right.lines)")
-      for words in wrong {
-        let outcome = ProcessRunner.run(program, Self.chain + words, timeout: 30)
-        #expect(Self.isRefused(outcome), "\(peer.name) \(words): \(outcome.lines)")
-      }
-    }
-  }
 
   /// Each choice of each peer. Numbers stand at the ends of their range.
   static let choices: [(peer: String, strategy: String)] = Peer.all.flatMap { peer in
