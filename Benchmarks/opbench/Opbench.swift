@@ -11,7 +11,7 @@ struct Opbench: ParsableCommand {
     subcommands: [
       Run.self, Ablate.self, Simulate.self, CalibrateModel.self, CheckModel.self, List.self,
       CompareCommand<OpbenchProgram>.self, MergeCommand<OpbenchProgram>.self, ReportCommand.self, Gate.self,
-      ValidateCommand<OpbenchProgram>.self, PeerCheck.self, MeasureCommand<OpbenchProgram>.self,
+      ValidateCommand<OpbenchProgram>.self, Verify.self, PeerCheck.self, MeasureCommand<OpbenchProgram>.self,
     ],
     defaultSubcommand: Run.self)
 
