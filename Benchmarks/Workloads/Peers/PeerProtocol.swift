@@ -33,7 +33,7 @@ package struct PeerIntroduction: Hashable, Sendable {
       name, program: program, version: version, benchmarks: Set(benchmarks.map(\.description)), join: only["join"])
   }
 
-  init(lines: [String]) throws(CheckFailed) {
+  package init(lines: [String]) throws(CheckFailed) {
     let right = [PeerProtocol.name, "\(PeerProtocol.version)"]
     var fields = lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }[...]
     guard let first = fields.popFirst(), first == right else {

@@ -3,7 +3,7 @@ import HarnessWords
 /// The list of what a published campaign holds: a checksum for each file, and how each table is made of the rows. The
 /// lines of files are those of `sha256sum`, which takes lines with `#` for comments: `sha256sum --check MANIFEST`
 /// checks an archive without opbench.
-struct ArchiveManifest {
+package struct ArchiveManifest {
   static let name = "MANIFEST"
   private static let head = "# opbench-archive "
   static let version = 1
@@ -22,7 +22,7 @@ struct ArchiveManifest {
   init() {}
 
   /// Throws one line when the text is no manifest of this version.
-  init(_ text: String, of archive: String) throws {
+  package init(_ text: String, of archive: String) throws {
     func wrong(_ words: String) -> Complaint { Complaint(.badInput, "\(archive): its \(Self.name) \(words)") }
     var lines = text.split(separator: "\n").map(String.init)[...]
     guard let first = lines.popFirst(), first.hasPrefix(Self.head) else {
@@ -55,7 +55,7 @@ struct ArchiveManifest {
     return (String(checksum), String(path))
   }
 
-  var text: String {
+  package var text: String {
     let head = Self.head + "\(Self.version)"
     let tables = tables.map { "# table \($0.file): \($0.command.joined(separator: " "))" }
     let files = files.sorted { $0.key < $1.key }.map { "\($0.value)  \($0.key)" }
