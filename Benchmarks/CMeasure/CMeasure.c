@@ -106,6 +106,8 @@ int opbench_stay_on_one(void) {
 
 int opbench_process_descriptor(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
+void opbench_adopt_orphans(void) { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
 void opbench_end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 int opbench_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

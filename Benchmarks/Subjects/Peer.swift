@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A scheduler of another language. Its benchmarks are a program from a folder under `Benchmarks/peers`.
 /// `scripts/peers` builds the program when the toolchain is installed.
 public struct Peer: Sendable {
@@ -13,8 +15,17 @@ public struct Peer: Sendable {
   public var join = "fork"
   /// What its scheduler lets a user choose; empty where that is nothing.
   package var decisions: [PeerDecision] = []
+  /// Where the program is, for one of the user's; nil: `scripts/peers` builds it.
+  package var program: String?
 
-  public static let all: [Peer] = [
+  /// The peers of this package, and behind them the programs that the user has named.
+  public static var all: [Peer] { own + guests.withLock { $0 } }
+
+  /// Set before the run is planned, and not changed since.
+  private static let guests = Mutex<[Peer]>([])
+  package static func welcome(_ guest: Peer) { guests.withLock { $0.append(guest) } }
+
+  private static let own: [Peer] = [
     Peer(
       name: "tbb", summary: "C++: oneTBB's task_group", packages: tbbPackages,
       benchmarks: closures.union(batches).union(dependencies).union(trees)),
@@ -66,7 +77,16 @@ public struct Peer: Sendable {
   private static let tasks: Set = ["async/spawn", "async/fib", "async/limit"]
   private static let notOnCounters = ["forkjoin/break-even": "a task of StarPU cannot wait for another"]
 
-  private var forks: Bool { benchmarks.isSuperset(of: Self.trees) }
+  /// A program of the user's, by what it says of itself.
+  package static func guest(
+    _ name: String, program: String, version: String, benchmarks: Set<String>, join: String?
+  ) -> Peer {
+    var guest = Peer(name: name, summary: "a program of yours: \(version)", packages: "", benchmarks: benchmarks)
+    (guest.join, guest.program) = (join ?? guest.join, program)
+    return guest
+  }
+
+  private var forks: Bool { join == "fork" && !benchmarks.isDisjoint(with: Self.trees) }
 
   public var info: SubjectInfo {
     SubjectInfo(
@@ -75,5 +95,5 @@ public struct Peer: Sendable {
   }
 
   /// The peer of that name, without a strategy.
-  static func named(_ name: String) -> Peer? { all.first { $0.name == name } }
+  package static func named(_ name: String) -> Peer? { all.first { $0.name == name } }
 }

@@ -25,7 +25,7 @@ public enum SubjectRegistry {
 
   /// The subjects that this program measures in processes of its own, and after them the peers, which are other
   /// programs.
-  public static let all: [SubjectInfo] = inProcess + Peer.all.map(\.info)
+  public static var all: [SubjectInfo] { inProcess + Peer.all.map(\.info) }
 
   /// The subjects of this program. Controls are in no plan, so they are left out.
   public static let inProcess: [SubjectInfo] = {

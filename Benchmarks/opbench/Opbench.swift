@@ -11,8 +11,8 @@ struct Opbench: ParsableCommand {
     subcommands: [
       Run.self, Ablate.self, Simulate.self, CalibrateModel.self, CheckModel.self, List.self,
       CompareCommand<OpbenchProgram>.self, MergeCommand<OpbenchProgram>.self, ReportCommand.self, Gate.self,
-      DuelCommand.self,
-      ValidateCommand<OpbenchProgram>.self, MeasureCommand<OpbenchProgram>.self,
+      DuelCommand.self, ValidateCommand<OpbenchProgram>.self, Verify.self, PeerCheck.self,
+      MeasureCommand<OpbenchProgram>.self,
     ],
     defaultSubcommand: Run.self)
 

@@ -47,9 +47,9 @@ struct OpbenchSuite: Suite {
       ?? ProcessRunner.measure(request, environment: environment, timeout: timeout)
   }
 
-  func versions(of subjects: Set<String>) -> [String: String] {
+  func versions(of subjects: Set<String>) throws -> [String: String] {
     var versions: [String: String] = [:]
-    for name in subjects { versions[name] = peers.version(name) }
+    for name in subjects { versions[name] = try peers.version(name) }
     return versions
   }
 

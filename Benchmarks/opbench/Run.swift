@@ -29,6 +29,12 @@ struct Run: ParsableCommand {
   var backend: [String] = ["stealing"]
 
   @Option(
+    help: ArgumentHelp(
+      "A program of yours to measure under a name, as often as needed: one that speaks the peer protocol.",
+      valueName: "name=program"))
+  var peer: [String] = []
+
+  @Option(
     help:
       "Only benchmarks whose family/name, or family/name and parameters as list prints them, match this regular expression: 'metg .*pattern=fft'.",
     completion: .custom { _, _, _ in SuiteCompletions.benchmarks(OpbenchSuite()) })
@@ -64,8 +70,9 @@ struct Run: ParsableCommand {
         "--shard \(shard) and --trace contradict each other: a trace has every cell once; a run without --shard makes it"
       )
     }
+    let guests = try peer.map(PeerPrograms.welcome)
     let catalogue = try Catalogue(graphs: graph, seed: options.seed)
-    let selection = try selection()
+    let selection = try selection(with: guests)
     var plan = try selection.plan(catalogue)
     if trace != nil { plan.traced = try tracedSubjects(of: plan) }
     let progress = Progress()
@@ -91,9 +98,9 @@ struct Run: ParsableCommand {
     return traced
   }
 
-  private func selection() throws -> Selection {
+  private func selection(with guests: [String]) throws -> Selection {
     var selection = Selection(
-      names: backend, benchmark: benchmark, workers: try workers.map(workerCounts),
+      names: backend + guests, benchmark: benchmark, workers: try workers.map(workerCounts),
       effort: options.effort(
         full: .full, quick: .quick, usualSeconds: options.quick ? Effort.quickBudget : Effort.fullBudget),
       seed: options.seed)

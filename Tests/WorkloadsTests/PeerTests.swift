@@ -93,7 +93,7 @@ struct PeerTests {
     let program = folder.write(
       """
       #!/bin/sh
-      [ "$1" = version ] && echo "tbb of a test" && exit
+      [ "$1" = version ] && printf 'opbench-peer\\t1\\nversion\\ttbb of a test\\nbenchmark\\ta/b\\nend\\n' && exit
       for argument in "$@"; do
         case "$argument" in graph=*) lines=$(wc -l < "${argument#graph=}") ;; esac
       done
@@ -107,12 +107,13 @@ struct PeerTests {
     let folder = try Self.folder()
     let programs = PeerPrograms(folders: ["/no/such/folder", folder.path])
     #expect(programs.program("tbb") == "\(folder.path)/tbb" && programs.program("go") == nil)
-    #expect(programs.version("tbb") == "tbb of a test" && programs.version("go") == nil)
+    #expect(try programs.version("tbb") == "tbb of a test" && programs.version("go") == nil)
     let launcher = PeerLauncher(programs)
     let parameters: Parameters = [
       "pattern": "no_comm", "width": "4", "steps": "3", "work_ns": "0", "imbalance": "0",
     ]
-    let request = Self.request(BenchmarkName("dependencies", "graph"), parameters)
+    let request = Self.request(
+      BenchmarkName("dependencies", "graph"), parameters, .time(repeats: 2, values: 1, leadIn: 0, budget: .max))
     let outcome = try #require(launcher.launch(request, environment: ["TMPDIR": folder.path], timeout: 30))
     #expect(outcome.ending == .exited(0))
     #expect(outcome.lines.first == "reading\t1\tns_per_op\tns\t12\t1\t")
@@ -256,6 +257,93 @@ struct PeerStrategyTests {
   }
 }
 
+/// What a program says of itself, and what its answers may be.
+struct PeerProtocolTests {
+  static let right = ["opbench-peer\t1", "version\tgo1.27", "only\tjoin=counter", "benchmark\tforkjoin/fib", "end"]
+
+  @Test func aProgramSaysWhatItHas() throws {
+    let said = try PeerIntroduction(lines: Self.right)
+    #expect(said.version == "go1.27" && said.benchmarks == [BenchmarkName("forkjoin", "fib")])
+    #expect(said.only == ["join": "counter"])
+  }
+
+  @Test(arguments: [
+    ([], "speaks no opbench-peer 1, but said nothing"), (["go1.27"], "speaks no opbench-peer 1, but said 'go1.27'"),
+    (["opbench-peer\t2"] + right.dropFirst(), "speaks no opbench-peer 1, but said 'opbench-peer 2'"),
+    (right.dropLast(), "does not end"), ([right[0], right[3], "end"], "says no version"),
+    ([right[0], right[1], "end"], "names no benchmark"),
+    ([right[0], right[1], right[3], right[3], "end"], "says 'benchmark forkjoin/fib', which is neither"),
+    ([right[0], right[1], "benchmark\tfib", "end"], "says 'benchmark fib', which is neither"),
+  ])
+  func aWrongIntroductionIsOneLine(_ lines: [String], _ words: String) {
+    let mistake = #expect(throws: CheckFailed.self) { try PeerIntroduction(lines: lines) }
+    #expect(mistake?.description.hasPrefix(words) == true, "\(mistake?.description ?? "")")
+  }
+
+  /// A program of another version is refused before anything is measured; its line says what to do.
+  @Test func anotherVersionIsRefused() throws {
+    let folder = TemporaryFolder()
+    folder.writeProgram("#!/bin/sh\necho go1.27\n", to: "go")
+    let complaint = #expect(throws: Complaint.self) { try PeerPrograms(folders: [folder.path]).version("go") }
+    #expect(complaint?.code == .unavailable)
+    #expect(complaint?.description.hasSuffix("delete it, and scripts/peers go makes it anew") == true)
+  }
+
+  static func mistake(_ lines: [String], _ mode: MeasureRequest.Mode, milliseconds: UInt64 = 100) -> String? {
+    PeerAnswer.mistake(
+      in: ProcessOutcome(
+        ending: .exited(0), lines: lines + ["end"], lastWords: nil, nanoseconds: milliseconds * 1_000_000), to: mode)
+  }
+
+  private static func reading(_ index: Int, _ value: String = "5", count: Int = 1, metric: String = "ns_per_op")
+    -> String
+  {
+    "reading\t\(index)\t\(metric)\tns\t\(value)\t\(count)\t"
+  }
+
+  @Test(arguments: [
+    (["repeats\t0"], "gives 0 repeats"), (["repeats\t10"], "gives 10 repeats, and not one number from 1 to 9"),
+    (["repeats\t3", "repeats\t3"], "gives 3, 3 repeats"),
+  ])
+  func aCalibrationHasOneNumber(_ lines: [String], _ words: String) {
+    let mode = MeasureRequest.Mode.calibrate(target: 1, limit: 9)
+    #expect(Self.mistake(lines, mode)?.hasPrefix(words) == true)
+    #expect(Self.mistake(["repeats\t9"], mode) == nil)
+  }
+
+  @Test(arguments: [
+    ([reading(1), reading(2), reading(3)], "gives value 3, and was asked for 1 to 2"), ([reading(0)], "gives value 0"),
+    ([reading(2)], "gives no value 1"), ([reading(1)], "gives 1 value of 2, and its budget was not spent"),
+    ([reading(1, "-5"), reading(2)], "gives -5.0 as ns_per_op: time goes on"),
+    ([reading(1, "nan"), reading(2)], "gives nan"),
+    ([reading(1, "0"), reading(2)], "gives 0 as ns_per_op: nothing takes no time"),
+    ([reading(1, count: 0), reading(2)], "gives ns_per_op of 0 operations"),
+    ([reading(1), reading(1), reading(2)], "gives ns_per_op twice in value 1"),
+    ([reading(1), reading(2), reading(2, metric: "cpu_ns_per_op")], "does not give cpu_ns_per_op in each value"),
+    ([reading(1), reading(2, "1e8", count: 3)], "says that its values took 300 ms, and lived for 100 ms"),
+  ])
+  func aLieIsFound(_ lines: [String], _ words: String) {
+    let mode = MeasureRequest.Mode.time(repeats: 1, values: 2)
+    #expect(Self.mistake(lines, mode)?.hasPrefix(words) == true, "\(Self.mistake(lines, mode) ?? "nothing found")")
+  }
+
+  @Test func theTruthIsNone() {
+    #expect(Self.mistake([Self.reading(1), Self.reading(2)], .time(repeats: 1, values: 2)) == nil)
+    #expect(Self.mistake([Self.reading(1)], .time(repeats: 1, values: 2, budget: 99_000_000)) == nil)
+  }
+
+  /// What a run asks is checked as the kit checks it.
+  @Test func aLieIsNoNumberOfARun() throws {
+    let folder = TemporaryFolder()
+    folder.writeProgram("#!/bin/sh\nprintf 'reading\\t1\\tns_per_op\\tns\\t-1\\t1\\t\\nend\\n'\n", to: "go")
+    let request = PeerTests.request(
+      BenchmarkName("overhead", "external-add"), ["ops": "10"], on: "go", .time(repeats: 1, values: 1))
+    let outcome = try #require(
+      PeerLauncher(PeerPrograms(folders: [folder.path])).launch(request, environment: [:], timeout: 30))
+    #expect(outcome.lines == ["failure\tthe program of go gives -1.0 as ns_per_op: time goes on"])
+  }
+}
+
 struct PeerProgramsTests {
   /// Wherever the program itself lies: a build folder elsewhere is usual.
   @Test func theCheckoutIsSearchedToo() throws {
@@ -332,55 +420,21 @@ struct BuiltPeerTests {
       && ResultLine(outcome.lines[0]) != nil
   }
 
-  @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"))
-  func whatItCannotDoIsAFailure() throws {
-    for (peer, program) in Self.built {
-      let chain = BenchmarkName("dependencies", "chain")
-      let wrong: [(BenchmarkName, Parameters)] = [
-        (BenchmarkName("priority", "rank-error"), [:]), (chain, [:]), (chain, ["length": "many"]),
-        (chain, ["length": "0"]),
-      ]
-      for (name, parameters) in wrong {
-        let outcome = try #require(
-          Self.launcher.launch(PeerTests.request(name, parameters, on: peer.name), environment: [:], timeout: 30))
-        #expect(Self.isRefused(outcome), "\(peer.name): \(outcome.lines)")
-      }
-      let others = try Catalogue(graphs: [], seed: 1).workloads.map(\.name).filter {
-        !peer.benchmarks.contains("\($0)")
-      }
-      #expect(others.count > 10)
-      for name in others {
-        let outcome = ProcessRunner.run(program, ["benchmark=\(name)", "workers=1"], timeout: 30)
-        #expect(outcome.lines == ["failure\tthere is no \(name) on \(peer.name)"])
-      }
-    }
+  /// The conformance kit, and what the table of peers says of the program.
+  @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"), .serialized, arguments: built.map(\.0.name))
+  func passesTheKit(_ name: String) throws {
+    let (peer, program) = try #require(Self.built.first { $0.0.name == name })
+    let said = try PeerIntroduction(of: program)
+    #expect(Set(said.benchmarks.map(\.description)) == peer.benchmarks)
+    #expect(said.only["join"] ?? "fork" == peer.join)
+    let kit = PeerConformance(program, patience: 120, endLeftBehind: { 0 }, say: { _ in })
+    try kit.run()
+    #expect(kit.findings.count > 30)
+    for finding in kit.findings { #expect(finding.verdict != .failed, "\(name): \(finding.line)") }
   }
 
   private static let chain = ["benchmark=dependencies/chain", "param.length=10", "workers=1"]
   private static let timed = ["mode=time", "repeats=1", "values=2", "lead_in=0", "budget=0", "more=0"]
-
-  @Test(.enabled(if: anyIsBuilt, "no peer is built: scripts/peers"))
-  func aWrongRequestIsOneLine() {
-    let tooLarge = "18446744073709551616"
-    let wrong: [[String]] =
-      [[], ["nonsense"], ["line\nbreak"], ["mode=sing"], ["mode=calibrate", "target=1"]]
-      + Self.timed.indices.map { missing in Self.timed.indices.filter { $0 != missing }.map { Self.timed[$0] } }
-      + [
-        "repeats=0", "values=0", "values=-1", "lead_in=", "budget=soon", "more=some", "budget=\(tooLarge)", "workers=0",
-        "place=",
-        "place=-1",
-      ].map {
-        Self.timed + [$0]
-      }
-    for (peer, program) in Self.built {
-      let right = ProcessRunner.run(program, Self.chain + Self.timed, timeout: 30)
-      #expect(right.lines.last == "end", "\(peer.name): \(right.lines)")
-      for words in wrong {
-        let outcome = ProcessRunner.run(program, Self.chain + words, timeout: 30)
-        #expect(Self.isRefused(outcome), "\(peer.name) \(words): \(outcome.lines)")
-      }
-    }
-  }
 
   /// Each choice of each peer. Numbers stand at the ends of their range.
   static let choices: [(peer: String, strategy: String)] = Peer.all.flatMap { peer in

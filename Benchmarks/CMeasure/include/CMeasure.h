@@ -25,6 +25,9 @@ int opbench_process_descriptor(int process);
 /// From now on the kernel kills this process when the thread that started the process ends (prctl).
 void opbench_end_with_parent(void);
 
+/// From now on a process whose parent has ended, below this one, becomes a child of this process (prctl).
+void opbench_adopt_orphans(void);
+
 /// Does nothing with a value that the compiler of the caller cannot see.
 void opbench_keep(const void *value);
 

@@ -41,7 +41,7 @@ package struct RecordedRun {
       runID: outputs.runID, plan: plan, spin: spin, subjects: planned.subjects, reference: planned.reference,
       context: planned.context, arguments: CommandLine.arguments, jemalloc: jemalloc, source: suite.source,
       earlier: outputs.earlier.machines)
-    record.peers = suite.versions(of: Set(plan.scenarios.flatMap(\.arms).map(\.subject)))
+    record.peers = try suite.versions(of: Set(plan.scenarios.flatMap(\.arms).map(\.subject)))
     record.strategies = planned.strategies
     // A run that goes on and is killed at once has lost nothing of what the earlier run knew.
     record.update(RunOutcome(RunResult(outputs.earlier)))

@@ -34,7 +34,7 @@ package protocol Suite: Sendable {
   /// Starts the process that measures a cell, and waits for the process.
   func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome
   /// The compiler and library of each subject that is a program of another language, by subject.
-  func versions(of subjects: Set<String>) -> [String: String]
+  func versions(of subjects: Set<String>) throws -> [String: String]
 }
 
 extension Suite {

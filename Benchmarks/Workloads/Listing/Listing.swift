@@ -38,7 +38,11 @@ package struct Listing: Sendable {
   /// The words beside the name of a peer: its version, or how to get it. Nil for other subjects.
   func program(_ subject: SubjectInfo) -> String? {
     guard subject.role == .peer else { return nil }
-    return peers.version(subject.name) ?? PeerPrograms.advice(subject.name)
+    do {
+      return try peers.version(subject.name) ?? PeerPrograms.advice(subject.name)
+    } catch {
+      return "\(error)"
+    }
   }
 
   /// The subjects that have empty cells with these parameters, by the reason.

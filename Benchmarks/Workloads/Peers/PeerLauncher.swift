@@ -13,16 +13,27 @@ package struct PeerLauncher: Sendable {
     guard let program = programs.program(request.subject) else { return nil }
     do {
       let translated = try PeerRequest(request)
-      let file = try translated.graph.map(Self.temporary)
-      defer { if let file { unlink(file) } }
-      let outcome = ProcessRunner.run(
-        program, translated.arguments + (file.map { ["graph=\($0)"] } ?? []), environment: environment,
-        timeout: timeout)
+      let outcome = try Self.run(
+        program, translated.arguments, graph: translated.graph, environment: environment, timeout: timeout)
+      guard outcome.failure(request.mode) == nil else { return outcome }
+      if let mistake = PeerAnswer.mistake(in: outcome, to: request.mode) {
+        throw CheckFailed("the program of \(request.subject) \(mistake)")
+      }
       return outcome.with(lines: try translated.answer(outcome.lines))
     } catch {
       return ProcessOutcome(
         ending: .exited(0), lines: [ResultLine.failure("\(error)").text], lastWords: nil, nanoseconds: 0)
     }
+  }
+
+  /// Starts a program, with a file that has the graph while the program runs.
+  static func run(
+    _ program: String, _ arguments: [String], graph: String?, environment: [String: String] = [:], timeout: Double
+  ) throws -> ProcessOutcome {
+    let file = try graph.map(temporary)
+    defer { if let file { unlink(file) } }
+    let words = arguments + (file.map { ["graph=\($0)"] } ?? [])
+    return ProcessRunner.run(program, words, environment: environment, timeout: timeout)
   }
 
   private static func temporary(_ text: String) throws -> String {

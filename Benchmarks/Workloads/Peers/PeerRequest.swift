@@ -9,6 +9,10 @@ package struct PeerRequest {
   /// A line per task: its nanoseconds, and the indices of the tasks on which it depends. The tasks on which a task
   /// depends are all on earlier lines.
   package let graph: String?
+  /// What the benchmark reports.
+  private let metrics: Set<Metric>
+  /// Whether the program runs many problems for one value, of which opbench derives the readings.
+  var isSweep: Bool { derive != nil }
   private let derive: (@Sendable ([Reading]) throws -> [Reading])?
 
   package init(_ request: MeasureRequest) throws {
@@ -40,6 +44,7 @@ package struct PeerRequest {
     arguments = fields.map { "\($0)=\($1)" }
     graph = input.graph.map(Self.text)
     derive = input.derive
+    metrics = Set(workload.metrics)
   }
 
   static func text(_ graph: TaskGraph) -> String {
@@ -48,8 +53,18 @@ package struct PeerRequest {
     }.joined()
   }
 
-  /// The lines that replace the program's lines, with the derived readings.
-  func answer(_ lines: [String]) throws -> [String] {
+  /// The lines that replace the program's lines, with the derived readings. Throws when the benchmark has no such
+  /// metric.
+  package func answer(_ lines: [String]) throws -> [String] {
+    let answer = try derived(lines)
+    for case .reading(_, let reading) in answer.lazy.compactMap(ResultLine.init) where !metrics.contains(reading.metric)
+    {
+      throw CheckFailed("the benchmark has no metric \(reading.metric.name) in \(reading.metric.unit)")
+    }
+    return answer
+  }
+
+  private func derived(_ lines: [String]) throws -> [String] {
     guard let derive else { return lines }
     var byValue: [Int: [Reading]] = [:]
     var others: [String] = []

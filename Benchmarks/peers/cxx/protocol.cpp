@@ -212,7 +212,10 @@ static void fail(std::string message) {
 
 int serve(int count, char **arguments, const Peer &peer) {
   if (count == 2 && std::string(arguments[1]) == "version") {
-    std::printf("%s\n", peer.version.c_str());
+    std::printf("opbench-peer\t%d\nversion\t%s\n", protocolVersion, peer.version.c_str());
+    if (!peer.only.empty()) std::printf("only\t%s\n", peer.only.c_str());
+    for (auto &benchmark : peer.benchmarks) std::printf("benchmark\t%s\n", benchmark.first.c_str());
+    std::printf("end\n");
     return 0;
   }
   try {

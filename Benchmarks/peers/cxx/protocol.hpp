@@ -101,12 +101,16 @@ Measure rounds(uint64_t operations, uint64_t edges, Once once, Verify verify) {
 /// Runs `body` where `workers` threads are at its service. What `body` throws, it throws too.
 using Within = void (*)(uint64_t workers, const Strategy &strategy, const std::function<void()> &body);
 
-/// A program of benchmarks.
+/// The version of the protocol, which is PeerProtocol.version of opbench.
+constexpr int protocolVersion = 1;
+
+/// A program of benchmarks. `only` is a parameter of which it knows one value, if there is one: `key=value`.
 struct Peer {
   std::string name, version;
   Benchmarks benchmarks;
   std::vector<Decision> decisions;
   Within within;
+  std::string only = {};
 };
 
 /// The main function of a peer.

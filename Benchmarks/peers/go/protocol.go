@@ -277,10 +277,19 @@ func run(request request, prepare func(request) measure) {
 	fmt.Println("end")
 }
 
+// The version of the protocol, which is PeerProtocol.version of opbench.
+const protocolVersion = 1
+
 // The main function. GOMAXPROCS is the number of workers.
 func serve(families ...benchmarks) {
 	if len(os.Args) == 2 && os.Args[1] == "version" {
-		fmt.Println(runtime.Version())
+		fmt.Printf("opbench-peer\t%d\nversion\t%s\n", protocolVersion, runtime.Version())
+		for _, family := range families {
+			for name := range family {
+				fmt.Printf("benchmark\t%s\n", name)
+			}
+		}
+		fmt.Println("end")
 		return
 	}
 	defer func() {

@@ -85,5 +85,5 @@ int main(int count, char **arguments) {
     start(workers, strategy);
     body();
   };
-  return serve(count, arguments, {"starpu", version, benchmarks, decisions, within});
+  return serve(count, arguments, {"starpu", version, benchmarks, decisions, within, "join=counter"});
 }

@@ -10,7 +10,7 @@ extension Reader {
   /// Every reader of files and of other processes' output.
   public static let all: [Reader] = [
     workflow, records, rows, comparison, simulated, limits, environment, thresholds, allocations, selfTest, resultLine,
-    callgrind, request, command, numbers,
+    callgrind, request, command, numbers, introduction, manifest,
   ]
 
   private static let json = [
@@ -148,6 +148,29 @@ extension Reader {
   ) { bytes in
     guard let line = ResultLine(String(decoding: bytes, as: UTF8.self)) else { return }
     guard ResultLine(line.text) != nil else { throw Complaint(.software, "\(line.text) does not read back") }
+  }
+
+  /// What the program of a peer says of itself.
+  static let introduction = Reader(
+    "introduction", tokens: ["\t", "\n", "opbench-peer\t1", "version", "only", "benchmark", "end", "a/b", "=", ";"]
+  ) { bytes in
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    do {
+      let said = try PeerIntroduction(lines: lines)
+      precondition(!said.version.isEmpty && !said.benchmarks.isEmpty)
+    } catch { throw Complaint(.badInput, "the program \(error)") }
+  }
+
+  /// The list of what a published campaign holds.
+  static let manifest = Reader(
+    "manifest",
+    tokens: [
+      "\n", "  ", "# ", "# opbench-archive 1\n", "# table ", ": ", "compare", "..", "/",
+      String(repeating: "0", count: 64) + "  a",
+    ]
+  ) { bytes in
+    let manifest = try ArchiveManifest(String(decoding: bytes, as: UTF8.self), of: "input")
+    _ = try ArchiveManifest(manifest.text, of: "input")
   }
 
   static let callgrind = Reader("callgrind", tokens: ["==1== ", "Collected", " : ", "1", "\n", "inf"]) { bytes in

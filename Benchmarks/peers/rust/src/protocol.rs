@@ -352,10 +352,17 @@ fn run<Pool: Copy>(peer: &Peer<Pool>) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The version of the protocol, which is PeerProtocol.version of opbench.
+const PROTOCOL_VERSION: u32 = 1;
+
 /// The main function.
 pub fn serve<Pool: Copy>(peer: Peer<Pool>) {
     if std::env::args().nth(1).as_deref() == Some("version") {
-        println!("{}", peer.version);
+        println!("opbench-peer\t{PROTOCOL_VERSION}\nversion\t{}", peer.version);
+        for (name, _) in peer.families.iter().flat_map(|family| family.iter()) {
+            println!("benchmark\t{name}");
+        }
+        println!("end");
     } else if let Err(failure) = run(&peer) {
         println!("failure\t{}", failure.replace(['\n', '\t'], " "));
     }
