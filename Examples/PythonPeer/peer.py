@@ -1,35 +1,35 @@
 #!/usr/bin/env python3
 """Python's threads as a peer of opbench: opbench run --peer python=Examples/PythonPeer/peer.py. The page
 YourRuntime.md of the laboratory walks through this file, and PeerProtocol.md has the protocol."""
-import collections, os, platform, resource, sys, threading, time
+import collections, os, platform, queue, resource, sys, threading, time
 from functools import partial
 
 # -- The scheduler: threads that take tasks from one list. A thread that waits runs tasks meanwhile, the main one too.
 class Pool:
     def __init__(self, workers):
-        # To append to a list or a deque, and to take from it, is atomic.
-        self.tasks, self.ready = collections.deque(), threading.Semaphore(0)
+        # To append to a list or a deque, and to take from it, is atomic; so is a queue of wake-ups.
+        self.tasks, self.ready = collections.deque(), queue.SimpleQueue()
         for _ in range(workers - 1):
             threading.Thread(target=self.work, daemon=True).start()
     def spawn(self, task):
         self.tasks.append(task)
-        self.ready.release()
+        self.ready.put(True)
     def work(self):
-        while self.ready.acquire():
+        while self.ready.get():
             self.run_one()
     def run_one(self):
         try:
             task = self.tasks.pop()
         except IndexError:  # Another thread has it.
-            task = partial(time.sleep, 0)
+            return False
         task()
+        return True
     def run_until(self, done, count):
         while len(done) < count:
-            self.run_one()
+            self.run_one() or time.sleep(0)
 
 # -- What is asked: key=value
-class Failure(Exception):
-    """What cannot be carried out, or went wrong, in one line."""
+class Failure(Exception): pass  # What cannot be carried out, or went wrong, in one line.
 
 def check(holds, otherwise):
     if not holds:
@@ -39,8 +39,8 @@ class Request(dict):
     def __missing__(self, key):
         raise Failure(f"the request has no {key}")
     def count(self, key, least=0):
-        is_count = self[key].isascii() and self[key].isdigit() and least <= int(self[key]) < 1 << 64
-        check(is_count, f"{key} is no number from {int(least)} on in the request")
+        check(self[key].isascii() and self[key].isdigit() and least <= int(self[key]) < 1 << 64,
+              f"{key} is no number from {int(least)} on in the request")
         return int(self[key])
 
 # -- What is timed

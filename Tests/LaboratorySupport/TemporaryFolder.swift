@@ -1,5 +1,7 @@
 import FoundationEssentials
+import Glibc
 import HarnessMeasuring
+import HarnessWords
 
 /// A folder that is gone when the test is over.
 package final class TemporaryFolder {
@@ -14,9 +16,14 @@ package final class TemporaryFolder {
 
   package var contents: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? [] }
 
+  /// No program that another thread starts meanwhile inherits the open file: a script that one of them holds open for
+  /// writing could not be started while that one runs.
   package func write(_ text: String, to name: String) -> String {
     let file = "\(path)/\(name)"
-    _ = FileManager.default.createFile(atPath: file, contents: Data(text.utf8))
+    let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    precondition(descriptor >= 0, "\(file) cannot be written")
+    defer { close(descriptor) }
+    try! DescriptorOutput.write(text, to: descriptor, name: file)
     return file
   }
 
