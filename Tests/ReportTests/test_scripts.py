@@ -178,7 +178,7 @@ def test_where_the_index_gives_nothing_the_toolchain_is_that_of_debian(checkout)
     done = peers(checkout, "go", go=go, python3='[ "$1" != --version ] || echo Python 3.9.2; exit 1')
     assert done.returncode == 0, done
     assert done.stderr.splitlines() == [
-        "peers: Python 3.9.2 is too old: 3.11 or newer is needed", "peers: going on with Debian's oneTBB, Go and Java",
+        "peers: Python 3.9.2 is too old: 3.11 or newer is needed", "peers: going on with Debian's oneTBB and Go",
         "peers: go: go1.19.8"]
 
 
@@ -193,7 +193,8 @@ def test_a_java_that_is_too_old_gets_one_line(checkout, java, javac, code, words
     programs = {"apt-get": "exit 1", "g++": "exit 1", "python3": "exit 1", "javac": javac,
                 "java": f"""echo 'openjdk version "{java}"' >&2"""}
     done = peers(checkout, "java", **programs)
-    assert done.returncode == code and done.stderr.splitlines()[-1] == f"peers: {words}", done
+    lines = done.stderr.splitlines()
+    assert done.returncode == code and lines[-1] == f"peers: {words}" and "peers: going on with Debian's Java" in lines, done
 
 
 @pytest.mark.parametrize("status", [0, 70, 69])
