@@ -178,7 +178,8 @@ let laboratory: [Target] = [
   .executableTarget(
     name: "opbench",
     dependencies: [
-      "CMeasure", "HarnessWords", "HarnessStatistics", "HarnessMeasuring", "HarnessPlanning", "HarnessResults", "HarnessComparing",
+      "CMeasure", "HarnessWords", "HarnessStatistics", "HarnessMeasuring", "HarnessPlanning", "HarnessResults",
+      "HarnessComparing",
       "HarnessGate", "Operations", "Subjects", "Workloads", "Laboratory", "Simulation", "VirtualScheduling",
       .product(name: "ArgumentParser", package: "swift-argument-parser", condition: whenLaboratory),
     ],

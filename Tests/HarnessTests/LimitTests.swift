@@ -55,6 +55,42 @@ struct LimitTests {
     #expect(table.lines.map(\.verdict) == [.less, .more, nil, .less, .more])
   }
 
+  /// Of 100 ns with a speed-up of 0.4 a task takes 60 ns beyond the serial program, and one of 400 ns with 0.1 360 ns.
+  @Test func aLimitMayBeForWhatATaskTakesBeyondTheSerialProgram() throws {
+    let made =
+      Self.made
+      + [("stealing", 4, 0.4), ("foundation", 4, 0.1)].map {
+        FactsTests.Made(
+          benchmark: "overhead/add", params: "n=10", subject: $0, workers: $1, metric: .speedup, value: $2)
+      }
+    let own = ", \"workers\": 4, \"is_over_serial\": true"
+    let over = ", \"over\": {\"subject\": \"foundation\"}"
+    let table = try LimitTable(
+      try Self.limits(
+        Self.entry(own, most: 61), Self.entry(own, most: 59), Self.entry(own + over, most: 0.17),
+        Self.entry(own + over, most: 0.16),
+        // The speed-up of the other over one's own, since both are inverted.
+        Self.entry(", \"is_inverse\": true" + over, most: 4.1), Self.entry(", \"is_inverse\": true" + over, most: 3.9)),
+      [Self.set(made)])
+    #expect(table.lines.map(\.verdict) == [.less, .more, .less, .more, .less, .more], "\(table.text())")
+  }
+
+  /// A block in which threads waited for a CPU for more than the share does not count.
+  @Test func aLimitMayLeaveOutBlocksInWhichThreadsWaited() throws {
+    func table(waited: Double) throws -> LimitTable {
+      let made =
+        Self.made
+        + [
+          FactsTests.Made(
+            benchmark: "overhead/add", params: "n=10", subject: "stealing", workers: 4, metric: .runDelayNsPerOp,
+            value: waited)
+        ]
+      return try LimitTable(try Self.limits(Self.entry(", \"most_waiting\": 0.1", most: 110)), [Self.set(made)])
+    }
+    #expect(try table(waited: 9).lines.map(\.verdict) == [.less])
+    #expect(try table(waited: 12).lines.map(\.verdict) == [nil])
+  }
+
   /// 200 ns, and one over that.
   @Test func aNumberThatShouldBeLargeHasALimitForItsInverse() throws {
     let words = ", \"workers\": 2, \"is_inverse\": true"

@@ -7,7 +7,7 @@ import Testing
 private let hasPython = ProcessRunner.run("python3", ["--version"], timeout: 60).ending == .exited(0)
 
 /// `opbench peer-check` on the peer of the page *Your runtime in 200 lines*, as it is and with lies put into it.
-@Suite(.ownThread, .enabled(if: hasPython, "there is no python3 here")) struct PeerCheckTests {
+@Suite(.ownThread, .serialized, .enabled(if: hasPython, "there is no python3 here")) struct PeerCheckTests {
   static let peer = Checkout.path("Examples/PythonPeer/peer.py")
   let folder = TemporaryFolder()
 

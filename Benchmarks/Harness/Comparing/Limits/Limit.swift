@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import HarnessMeasuring
 import HarnessResults
 import HarnessStatistics
 import HarnessWords
@@ -30,6 +31,11 @@ package struct Limit: Decodable, Sendable {
     let subject: String
     /// Nil: the most workers with which the number was measured.
     let workers: Int?
+
+    /// Another number of the same measurement.
+    func with(metric: String) -> Cell {
+      Cell(benchmark: benchmark, params: params, metric: metric, subject: subject, workers: workers)
+    }
   }
 
   let label: String
@@ -49,8 +55,14 @@ package struct Limit: Decodable, Sendable {
   let most: Double
   /// Whether the number is counted, not measured: one block decides.
   let isExact: Bool?
-  /// Whether the limit is for one over the number: for a number that should be large.
+  /// Whether the limit is for one over the number: for a number that should be large. In a ratio both are inverted.
   let isInverse: Bool?
+  /// Whether the number is what a task takes beyond the serial program of its own language: the time less the serial
+  /// time, which is the time multiplied by `speedup`. In a ratio both are.
+  let isOverSerial: Bool?
+  /// The largest share of the time that threads of the subject may have waited for a CPU in a block that counts; nil:
+  /// every block counts.
+  let mostWaiting: Double?
   /// Whether another run than that of the other limits measures the number.
   let isElsewhere: Bool?
 
@@ -88,16 +100,37 @@ package struct Limit: Decodable, Sendable {
   /// The number with its interval; nil where the result does not have the cells. Both numbers of a ratio come from one
   /// block.
   func estimate(_ numbers: (Cell) -> [Int: Double]) -> Estimate? {
-    let own = isInverse == true ? numbers(cell).mapValues { 1 / $0 } : numbers(cell)
+    let own = changed(cell, numbers).filter { isQuiet($0.key, numbers) }
     if let over {
       let params = cell(over.params ?? params, metric).params
       let base = Cell(
         benchmark: over.benchmark ?? benchmark, params: params, metric: over.metric ?? metric,
-        subject: over.subject ?? subject, workers: nil)
-      return Pairing.ratio(Pairing.logarithms(of: own, over: numbers(base)).values)
+        subject: over.subject ?? subject, workers: isOverSerial == true ? workers : nil)
+      return Pairing.ratio(Pairing.logarithms(of: own, over: changed(base, numbers)).values)
     }
     let values = slope.map { Array(slopes($0, own, numbers).values) } ?? Array(own.values)
     return values.isEmpty ? nil : Statistics.estimate(values)
+  }
+
+  /// The numbers of a cell as the limit takes them.
+  private func changed(_ cell: Cell, _ numbers: (Cell) -> [Int: Double]) -> [Int: Double] {
+    var values = numbers(cell)
+    if isOverSerial == true {
+      let speedups = numbers(cell.with(metric: Metric.speedup.name))
+      values = values.reduce(into: [:]) { over, value in
+        over[value.key] = speedups[value.key].map { value.value * (1 - $0) }
+      }
+    }
+    return isInverse == true ? values.mapValues { 1 / $0 } : values
+  }
+
+  /// Whether threads of the subject had their CPUs in a block.
+  private func isQuiet(_ block: Int, _ numbers: (Cell) -> [Int: Double]) -> Bool {
+    guard let mostWaiting else { return true }
+    let waited = numbers(cell.with(metric: Metric.runDelayNsPerOp.name))[block]
+    let took = numbers(cell.with(metric: Metric.nsPerOp.name))[block]
+    guard let waited, let took else { return false }
+    return waited <= mostWaiting * took
   }
 
   /// The slope in each block.

@@ -85,6 +85,14 @@ package enum ProcessRunner {
     }
   }
 
+  /// Whether a group has members after its leader has ended by itself; they are killed.
+  private static func isLeft(_ group: pid_t) -> Bool {
+    guard kill(-group, 0) == 0 else { return false }
+    // One that has ended is a member until its new parent has collected its status.
+    usleep(5_000)
+    return kill(-group, SIGKILL) == 0
+  }
+
   /// The least peak of memory that a command can be seen to have, in bytes: what this process hands to the copy that
   /// becomes the command. Nil where no command can be started.
   package static var peakFloor: Double? {
@@ -135,7 +143,7 @@ package enum ProcessRunner {
     if isHeld { child.kill() }
     var (ending, usage) = child.collect()
     // What is left of the group would disturb what is measured next.
-    if kill(-started.identifier, SIGKILL) == 0 { isHeld = true }
+    if stopped == nil, isLeft(started.identifier) { isHeld = true }
     if let counter = started.counter {
       usage.instructions = PerfCount.read(counter)
       close(counter)
