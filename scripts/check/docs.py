@@ -68,7 +68,7 @@ INSTEAD = [
     (r"scripts/check/results", "bash -n scripts/check/results", "it builds for release; scripts/ci runs it in a step of its own"),
     (r"swift test( .*)?", "test -d {root}/Tests/BackendConformanceTests && swift test --help", "scripts/ci passes all tests"),
     (r"scripts/campaign (.*) -- (?:.*)", "scripts/campaign --program $(command -v opbench) \\1 -- run --quick --backend raw-dispatch --benchmark overhead/local-add --values 1 --blocks 6", "it builds for release"),
-    (r"scripts/peers", "scripts/peers --help", "it builds programs in three other languages"),
+    (r"scripts/peers", "scripts/peers --help", "it builds programs in four other languages"),
     (r"(opbench run --benchmark 'metg .*)", "\\1 --dry-run", "the sweep of a debug build may not reach half of the peak"),
     (r"(opbench run --benchmark .* --variants)", "\\1 --dry-run", "larger sizes take minutes, and a debug build longer"),
     (r"opbench run --benchmark 'priority/\S+ (.*)", "opbench run --benchmark priority/rank-error \\1", "each of them takes seconds in a debug build"),
