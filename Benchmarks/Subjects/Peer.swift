@@ -57,6 +57,10 @@ public struct Peer: Sendable {
     Peer(
       name: "tbb-successors", summary: "C++: oneTBB's task_group, whose tasks have successors",
       packages: "g++ and python3-venv", benchmarks: dependencies),
+    Peer(
+      name: "java", summary: "Java: ForkJoinPool, CompletableFuture and virtual threads",
+      packages: "openjdk-17-jdk-headless, gcc and python3-venv",
+      benchmarks: closures.union(dependencies).union(trees).union(loops).union(tasks)),
   ]
 
   private static let tbbPackages = "g++, and python3-venv or libtbb-dev"

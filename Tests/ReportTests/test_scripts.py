@@ -182,6 +182,21 @@ def test_where_the_index_gives_nothing_the_toolchain_is_that_of_debian(checkout)
         "peers: go: go1.19.8"]
 
 
+@pytest.mark.parametrize(
+    "java, javac, code, words",
+    [
+        ("17.0.15", "exit 1", 0, "skipping java: it needs openjdk-21-jre-headless (apt-get install openjdk-21-jre-headless)"),
+        ("21.0.1", "echo error: release version 17 not supported; exit 2", 1, "java did not build"),
+    ],
+)
+def test_a_java_that_is_too_old_gets_one_line(checkout, java, javac, code, words):
+    programs = {"apt-get": "exit 1", "g++": "exit 1", "python3": "exit 1", "javac": javac,
+                "java": f"""echo 'openjdk version "{java}"' >&2"""}
+    done = peers(checkout, "java", **programs)
+    lines = done.stderr.splitlines()
+    assert done.returncode == code and lines[-1] == f"peers: {words}" and "peers: going on with Debian's Java" in lines, done
+
+
 @pytest.mark.parametrize("status", [0, 70, 69])
 def test_cells_that_failed_are_part_of_what_is_kept(checkout, opbench, status):
     """With 70 a run has failed cells and a result; with anything else it has no result."""

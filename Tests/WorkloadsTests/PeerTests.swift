@@ -154,6 +154,8 @@ struct PeerTests {
     // Batches in a form of its own, though it has no operations.
     #expect(try obstacle("tbb", batch) == nil && obstacle("rayon", batch) == nil)
     #expect(try obstacle("go", batch) == "its program has no such benchmark")
+    #expect(try obstacle("java", batch) == "its program has no such benchmark")
+    #expect(try obstacle("java", BenchmarkName("forkjoin", "sort"), ["elements": "10", "kind": "stable"]) == nil)
     let contended = BenchmarkName("overhead", "contended-add")
     #expect(try obstacle("starpu", contended) == nil)
     #expect(try obstacle("openmp-gcc", contended)?.contains("belongs to the team") == true)

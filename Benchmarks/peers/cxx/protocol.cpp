@@ -113,9 +113,7 @@ std::vector<Reading> Elapsed::readings(uint64_t operations, uint64_t edges) cons
 
 // ---- CPUs ----
 
-/// Moves this thread onto the CPU of that index among those it may use, modulo their number; where it may run stays as
-/// it is. Each block of a run begins on the next CPU, with all its programs.
-static void begin(uint64_t place) {
+void begin(uint64_t place) {
   cpu_set_t all, one;
   if (sched_getaffinity(0, sizeof all, &all) != 0) return;
   uint64_t left = place % uint64_t(CPU_COUNT(&all));

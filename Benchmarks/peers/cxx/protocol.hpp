@@ -76,6 +76,10 @@ struct Elapsed {
   std::vector<Reading> readings(uint64_t operations, uint64_t edges = 0) const;
 };
 
+/// Moves this thread onto the CPU of that index among those it may use, modulo their number; where it may run stays as
+/// it is. Each block of a run begins on the next CPU, with all its programs.
+void begin(uint64_t place);
+
 /// Runs and checks n repeats, and gives one value.
 using Measure = std::function<std::vector<Reading>(uint64_t repeats)>;
 

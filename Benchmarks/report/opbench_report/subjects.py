@@ -57,6 +57,7 @@ _PALETTES = {
         Look("#4d4d9f", "#a3a3ee", "H", "hexagon2", "dash"),
         Look("#3f6b00", "#a8d14f", "D", "diamond", "longdash", True),
         Look("#5c3a9e", "#c3b0ff", ">", "triangle-right", "longdash", True),
+        Look("#a34700", "#ffb066", "^", "triangle-up", "dashdot", True),
     ),
     "baseline": (Look("#6b6b6b", "#b3b3b3", "_", "line-ew", "dot", True),),
 }
