@@ -44,10 +44,10 @@ struct Gate: ParsableCommand {
 
   static let subjects = SubjectRegistry.inProcess.filter { $0.abilities.contains(.operations) }.map(\.name)
 
-  /// The folder results/gate of the checkout from which this program was built.
-  static let folder =
+  /// The checkout from which this program was built.
+  static let checkout =
     #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
-    + "/results/gate"
+  static let folder = "\(checkout)/results/gate"
 
   func run() throws {
     if !selfTest, commands.isAsked(options) {

@@ -53,6 +53,12 @@ struct OpbenchSuite: Suite {
     return versions
   }
 
+  /// Those of the reference results in the checkout from which this program was built.
+  var publishedVersions: [String: String] {
+    let path = RunRecord.path(csv: "\(Gate.checkout)/results/reference.csv.gz")
+    return (try? RunRecord.read(path: path)).flatMap(\.self)?.peers ?? [:]
+  }
+
   /// Benchmarks in which adding and running do not overlap, so that a delay of an operation delays the whole by the
   /// same time.
   var experiment: Experiment {

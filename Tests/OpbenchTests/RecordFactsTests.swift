@@ -38,6 +38,17 @@ import Testing
     #expect(record.subjects.allSatisfy { !$0.summary.isEmpty && $0.role != .control })
   }
 
+  @Test func otherVersionsThanThePublishedAreSaid() throws {
+    var record = try record([])
+    record.peers = ["go": "go1.27.3", "tbb": "oneTBB 1", "mine": "1"]
+    #expect(record.otherVersions(than: ["go": "go1.27.3", "tbb": "oneTBB 1", "rayon": "1"]) == nil)
+    #expect(
+      record.otherVersions(than: ["go": "go1.19.8", "tbb": "oneTBB 0"])
+        == "other versions than in the published results: go (go1.27.3, there go1.19.8); tbb (oneTBB 1, there oneTBB 0)"
+    )
+    #expect(OpbenchSuite().publishedVersions["rayon"]?.hasPrefix("rayon ") == true)
+  }
+
   @Test func theEnvironmentHasTheMetricsOfItsRows() throws {
     let record = try record([
       (BenchmarkName("overhead", "add"), .cpuNsPerOp), (BenchmarkName("overhead", "add"), .nsPerOp),

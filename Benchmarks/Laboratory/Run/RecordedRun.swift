@@ -42,6 +42,7 @@ package struct RecordedRun {
       context: planned.context, arguments: CommandLine.arguments, jemalloc: jemalloc, source: suite.source,
       earlier: outputs.earlier.machines)
     record.peers = try suite.versions(of: Set(plan.scenarios.flatMap(\.arms).map(\.subject)))
+    if let words = record.otherVersions(than: suite.publishedVersions) { progress.say(words) }
     record.strategies = planned.strategies
     // A run that goes on and is killed at once has lost nothing of what the earlier run knew.
     record.update(RunOutcome(RunResult(outputs.earlier)))

@@ -35,6 +35,8 @@ package protocol Suite: Sendable {
   func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome
   /// The compiler and library of each subject that is a program of another language, by subject.
   func versions(of subjects: Set<String>) throws -> [String: String]
+  /// The same in the results that are published with the program; empty where there are none.
+  var publishedVersions: [String: String] { get }
 }
 
 extension Suite {
@@ -51,6 +53,8 @@ extension Suite {
   }
 
   package func versions(of subjects: Set<String>) -> [String: String] { [:] }
+
+  package var publishedVersions: [String: String] { [:] }
 }
 
 /// A program with the laboratory's commands.

@@ -61,6 +61,14 @@ package struct RunRecord: Codable, Hashable, Sendable {
     let words = names.map { version, names in "\(names.sorted().joined(separator: ", ")) (\(version))" }.sorted()
     return words.isEmpty ? nil : "In other languages: \(words.joined(separator: "; "))."
   }
+  /// Which peers have other versions than published ones, such as "other versions than in the published results: go
+  /// (go1.27.3, there go1.19.8)"; nil when none has.
+  package func otherVersions(than published: [String: String]) -> String? {
+    let words = peers.sorted { $0.key < $1.key }.compactMap { name, version in
+      published[name].flatMap { $0 == version ? nil : "\(name) (\(version), there \($0))" }
+    }
+    return words.isEmpty ? nil : "other versions than in the published results: \(words.joined(separator: "; "))"
+  }
   /// What a simulation depends on; nil in a run that was measured.
   package var simulation: SimulationConditions?
   /// The shards that `merge` has put together; nil in a record of a single run.
