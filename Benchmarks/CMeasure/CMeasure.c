@@ -175,7 +175,7 @@ int opbench_make_waiting(const char *file, char *const arguments[], char *const 
     close(failure[0]);
     return error;
   }
-  // Both set the group, so that it is there for whoever comes first.
+  // This process and its copy both set the group. So the group exists for the first of them that needs the group.
   setpgid(process, process);
   *made = (struct opbench_waiting){.process = process, .go = go[1], .failure = failure[0]};
   return 0;

@@ -11,7 +11,7 @@ private let hasPython = ProcessRunner.run("python3", ["--version"], timeout: 60)
   static let peer = Checkout.path("Examples/PythonPeer/peer.py")
   let folder = TemporaryFolder()
 
-  /// The peer with other lines; each text to replace stands in it once.
+  /// Writes a copy of the peer with changes. Each text that a change replaces stands in the peer once.
   private func liar(_ changes: KeyValuePairs<String, String>) throws -> String {
     var text = String(decoding: try #require(FileManager.default.contents(atPath: Self.peer)), as: UTF8.self)
     for (right, wrong) in changes {

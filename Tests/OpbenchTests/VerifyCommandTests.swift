@@ -44,7 +44,7 @@ import Testing
     expectWhole(archive)
     // Others read it without opbench.
     shell("sha256sum --check --quiet --strict MANIFEST")
-    // Whoever packs it packs the folder, or what is in it; pages may change.
+    // A user may pack the folder, or the files in the folder. Pages may change.
     shell("echo more >>page.md; tar -czf ../with.tar.gz -C .. campaign; tar -cf ../without.tar .")
     expectWhole("\(folder.path)/with.tar.gz")
     expectWhole("\(folder.path)/without.tar")

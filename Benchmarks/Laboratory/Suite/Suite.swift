@@ -35,7 +35,7 @@ package protocol Suite: Sendable {
   func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome
   /// The compiler and library of each subject that is a program of another language, by subject.
   func versions(of subjects: Set<String>) throws -> [String: String]
-  /// The same in the results that are published with the program; empty where there are none.
+  /// The versions that the results published with the program name, by subject; empty without such results.
   var publishedVersions: [String: String] { get }
 }
 

@@ -54,7 +54,7 @@ package final class PeerConformance {
       Self.parameters(of: workload, for: subject).map { Cell(workload: workload, parameters: $0) }
     }
     for cell in cells { try look(at: cell) }
-    // What all benchmarks of a program share is asked of the one that is first in the list, and makes no sweep.
+    // All benchmarks of a program share some checks. The first benchmark that makes no sweep stands for all.
     guard
       let cell = try cells.first(where: {
         try !request($0, Self.once).isSweep && $0.workload.metrics.contains(.nsPerOp)

@@ -4,7 +4,7 @@ import HarnessMeasuring
 import HarnessResults
 import HarnessWords
 
-/// A published campaign: rows with their environments, tables and figures, and one manifest. The process stands in the
+/// A published campaign: rows with their environments, tables and figures, and one manifest. `opbench` works in the
 /// folder of the archive, so that the manifest's paths are those of its commands.
 package struct Archive {
   /// The archive as the user has named it, for messages.

@@ -26,7 +26,7 @@ package struct CommandRunner {
 
   /// The arms of a block by name.
   package static let arms = ["base", "head", "base again"]
-  /// A block of short commands has so many runs of each that the block takes this number of seconds: the kernel counts
+  /// A block of short commands has n runs of each, so that the block takes this number of seconds: the kernel counts
   /// what others take in hundredths of a second.
   static let leastSeconds = 0.5
   static let mostRuns = 100

@@ -19,7 +19,7 @@ package struct DuelReport: Encodable, Sendable {
     /// The ratio of B to A, or for counts near zero the difference, and its interval.
     let effect: Double
     let interval: [Double]?
-    /// The same of A to itself.
+    /// The ratio of A to itself, or the difference, and its interval.
     let null: Double
     let nullInterval: [Double]?
     let verdict: Verdict

@@ -88,7 +88,8 @@ package enum ProcessRunner {
   /// Whether a group has members after its leader has ended by itself; they are killed.
   private static func isLeft(_ group: pid_t) -> Bool {
     guard kill(-group, 0) == 0 else { return false }
-    // One that has ended is a member until its new parent has collected its status.
+    // A process that has ended is a member until its new parent has collected its status. The number of the group is
+    // not given to another process while the group has a member.
     usleep(5_000)
     return kill(-group, SIGKILL) == 0
   }
