@@ -7,11 +7,12 @@ import Testing
 
 struct ForkJoinTests {
   /// Test vectors of NIST's validation program (SHA1ShortMsg) that are whole words.
-  @Test(arguments: [
-    ([], "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
-    ([0x549e_959e], "b78bae6d14338ffccfd5d5b5674a275f6ef9c717"),
-    ([0x9a7d_fdf1, 0xecea_d06e, 0xd646_aa55, 0xfe75_7146], "82abff6605dbe1c17def12a394fa22a82b544a35"),
-  ] as [([UInt32], String)])
+  @Test(
+    arguments: [
+      ([], "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
+      ([0x549e_959e], "b78bae6d14338ffccfd5d5b5674a275f6ef9c717"),
+      ([0x9a7d_fdf1, 0xecea_d06e, 0xd646_aa55, 0xfe75_7146], "82abff6605dbe1c17def12a394fa22a82b544a35"),
+    ] as [([UInt32], String)])
   func sha1(message: [UInt32], expected: String) {
     var digest = [UInt32](repeating: 0, count: 5)
     uts_sha1(message, UInt32(message.count), &digest)
