@@ -260,7 +260,8 @@ struct FactsTests {
     }
     let times = made(.nsPerOp, [("stealing", 1, 4), ("stealing", 2, 2), ("tbb", 2, 20), ("inline", 1, 1)])
     let speedups = made(.speedup, [("stealing", 1, 0.5), ("stealing", 2, 1), ("tbb", 2, 0.1), ("inline", 1, 1)])
-    let beside = made(.cpuNsPerOp, [("stealing", 1, 9), ("stealing", 2, 9)]) + made(.forkOverhead, [("stealing", 1, 3)])
+    let beside =
+      made(.cpuNsPerOp, [("stealing", 1, 9), ("stealing", 2, 9)]) + made(.forkOverhead, [("stealing", 1, 3)])
     let facts = try Self.tree(times + speedups + beside)["measured"]
     let lines = facts["lines"].list
     let costs = facts["fork_cost"]
