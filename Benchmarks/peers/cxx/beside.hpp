@@ -22,10 +22,11 @@ struct Undisturbed {
 template <typename Solver, typename Plain, typename Together, typename Verify>
 Measure besideOneThread(uint64_t operations, Plain plain, Together together, Verify verify) {
   auto alone = Solver::alone([&] {
-    // The median of at least three runs and two milliseconds.
+    // The median of at least five runs and two milliseconds: the first two may be dearer, because they take memory that
+    // is new to the process.
     std::vector<double> times;
     auto begin = now();
-    while (times.empty() || (now() - begin < 500000000 && (times.size() < 3 || now() - begin < 2000000))) {
+    while (times.empty() || (now() - begin < 500000000 && (times.size() < 5 || now() - begin < 2000000))) {
       auto start = now();
       auto found = plain();
       times.push_back(double(now() - start));
