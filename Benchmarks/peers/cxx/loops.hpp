@@ -1,4 +1,5 @@
-// Loops and collections, as in ConcurrentPerform.swift and ConcurrentMap.swift. How a scheduler divides a loop is its own.
+// Loops and collections, as in ConcurrentPerform.swift and ConcurrentMap.swift. How a scheduler divides a loop is its
+// own.
 #pragma once
 
 #include <algorithm>

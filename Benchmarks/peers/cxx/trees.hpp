@@ -32,8 +32,8 @@ template <typename Tree> uint64_t taskCount(const Tree &tree, const typename Tre
   return tasks;
 }
 
-/// The sum over all nodes of a tree, with a task for each child of a node but the last, with which its own task goes on.
-/// A `Group` runs tasks and waits for them.
+/// The sum over all nodes of a tree, with a task for each child of a node but the last, with which the node's own task
+/// goes on. A `Group` runs tasks and waits for them.
 template <typename Group, typename Tree> uint64_t groupedSum(const Tree &tree, const typename Tree::Node &node) {
   auto count = tree.childCount(node);
   if (count == 0) return tree.value(node);

@@ -52,7 +52,8 @@ Measure localAdd(const Request &request) {
 
 /// A fork for each child of a node but the last, which its own task calls: the form of libfork's own examples. Where
 /// there may be more than two, they lie on libfork's stack.
-constexpr auto sum = []<typename Tree>(auto sum, const Tree *tree, const typename Tree::Node *node) -> lf::task<uint64_t> {
+constexpr auto sum = []<typename Tree>(auto sum, const Tree *tree,
+                                       const typename Tree::Node *node) -> lf::task<uint64_t> {
   auto count = tree->childCount(*node);
   if (count == 0) co_return tree->value(*node);
   if constexpr (Tree::mostChildren == 2) {
@@ -75,7 +76,9 @@ constexpr auto sum = []<typename Tree>(auto sum, const Tree *tree, const typenam
 };
 
 struct Forks : Undisturbed {
-  template <typename Tree> static uint64_t solve(const Tree &tree) { return lf::sync_wait(*pool, sum, &tree, &tree.root); }
+  template <typename Tree> static uint64_t solve(const Tree &tree) {
+    return lf::sync_wait(*pool, sum, &tree, &tree.root);
+  }
 };
 
 /// Halves down to single items.
@@ -107,7 +110,7 @@ int main(int count, char **arguments) {
     body();
   };
   auto number = [](int part) { return std::to_string(part); };
-  auto version = "libfork " + number(LF_VERSION_MAJOR) + "." + number(LF_VERSION_MINOR) + "." + number(LF_VERSION_PATCH) +
-                 " of " CHECKOUT ", " + compiler();
+  auto version = "libfork " + number(LF_VERSION_MAJOR) + "." + number(LF_VERSION_MINOR) + "." +
+                 number(LF_VERSION_PATCH) + " of " CHECKOUT ", " + compiler();
   return serve(count, arguments, {"libfork", version, benchmarks, {}, within});
 }
