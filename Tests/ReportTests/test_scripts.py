@@ -129,7 +129,8 @@ def test_a_program_that_does_not_build_has_no_path(checkout):
 
 def peers(checkout, *arguments, **programs):
     """Calls scripts/peers, with programs of a test that come first on the path."""
-    (checkout / "Benchmarks/peers").symlink_to(pathlib.Path(__file__).parents[2] / "Benchmarks/peers")
+    for folder in "Benchmarks/peers", "Benchmarks/CWorkloads":
+        (checkout / folder).symlink_to(pathlib.Path(__file__).parents[2] / folder)
     for name, line in programs.items():
         program(checkout / "bin" / name, line)
     return call(checkout, "peers", *arguments, PATH=f"{checkout / 'bin'}:{os.environ['PATH']}")
