@@ -70,16 +70,17 @@ const Fib = struct {
 
 fn fib(request: Request) !Measure {
     const number = try request.small("param.n", 90);
-    // Of `number` and of the number before it.
-    var sums = [_]u64{ 0, 1 };
-    var started = [_]u64{ 0, 0 };
-    for (0..number) |index| {
-        sums = .{ sums[0] + sums[1], sums[0] };
-        if (index > 0) started = .{ started[0] + started[1] + 1, started[0] };
+    var expected: u64 = 0;
+    var next: u64 = 1;
+    for (0..number) |_| {
+        const before = expected;
+        expected = next;
+        next += before;
     }
     const own = try gpa.create(Fib);
-    own.* = .{ .number = number, .expected = sums[0], .io = try overhead.startPool(request) };
-    return .rounds(@max(started[0], 1), 0, own);
+    own.* = .{ .number = number, .expected = expected, .io = try overhead.startPool(request) };
+    // As many as fib(number + 1) - 1: one more for each number than for the two before it together.
+    return .rounds(@max(next - 1, 1), 0, own);
 }
 
 /// A semaphore with a permit for each that may run. Each yields once.

@@ -115,7 +115,8 @@ const Skynet = struct {
     }
 
     fn next(rest: *Rest) Node {
-        defer rest.* = .{ .first = rest.first + rest.share, .share = rest.share, .count = rest.count - 1 };
+        defer rest.first += rest.share;
+        rest.count -= 1;
         return .{ .first = rest.first, .leaves = rest.share };
     }
 
@@ -255,8 +256,11 @@ const Halving = struct {
     }
 
     fn next(rest: *Rest) Node {
-        defer rest.* = .{ .first = rest.first + rest.half, .bodies = rest.bodies - rest.half, .half = rest.bodies - rest.half };
-        return .{ .first = rest.first, .bodies = rest.half };
+        const child: Node = .{ .first = rest.first, .bodies = rest.half };
+        rest.first += rest.half;
+        rest.bodies -= rest.half;
+        rest.half = rest.bodies;
+        return child;
     }
 
     fn isEmpty(rest: Rest) bool {

@@ -18,32 +18,43 @@
 //! done, `newest_given` is the record before it. That is the end that the frame was given, because forks are given
 //! away in the order of the list.
 //!
-//! The state of a worker, one word:
+//! The state of a worker, one word. With `given` the word has the number of the giver, too.
 //!
-//!     busy     it runs something, or is outside of all forks.         It writes this itself.
-//!     looking  it has no work and looks at this word.                 It writes this itself, from busy or asleep;
-//!                                                                     who has done its fork does so, from asleep.
-//!     asleep   it has no work and sleeps on this word (futex).        It writes this itself, from looking.
-//!     chosen   another worker is about to give it a fork.             The giver, from looking or asleep.
-//!     given    `gift` is its fork.                                    The same giver, from chosen.
+//!     busy     it runs something, or is outside of all forks.  It writes this itself: from looking, when what it waits
+//!                                                              for is done, and from given, when it begins the gift.
+//!     looking  it has no work and looks at this word.          It writes this itself, from busy or asleep; another one
+//!                                                              does so from asleep, when it has done its fork, and a
+//!                                                              giver from given, when it takes its gift back.
+//!     asleep   it has no work and sleeps on this word (futex). It writes this itself, from looking.
+//!     chosen   another worker is about to give it a fork.      The giver, from looking or asleep.
+//!     given    `gift` is its fork, which it has not begun.     The same giver, from chosen.
 //!
-//! Every step out of looking or asleep is an exchange that compares, so of several givers one wins, and a worker that
-//! stops looking, because the fork it waits for is done, either stops or is chosen and then takes the gift.
-//! `wanted` is how many are looking or asleep. The worker counts itself up; it counts itself down when it stops
-//! looking, and the giver does so when it chooses. The count is a hint: who sees it late gives at its next fork.
+//! Every step out of looking, asleep or given is an exchange that compares, so of all that want to make one a single
+//! one wins. A worker whose fork is done either stops looking or is chosen, and then takes the gift. An owner that
+//! wants to join either takes its gift back, and runs the fork itself, or the other worker has begun it, and the owner
+//! waits for `done`, as a worker without work. So nobody waits for a thread that has not come to run.
+//!
+//! Taking back meets the right gift. An owner joins its newest fork first. So when it joins one that it gave to a
+//! worker, whatever it gave that worker later is joined, hence no gift any more, and whatever it gave that worker
+//! earlier was begun before this one was given. If that worker is given, and by this owner, the gift is this fork.
+//!
+//! `wanted` is how many are looking or asleep. A worker counts itself up, and down when it stops looking; the giver
+//! counts it down when it chooses, and up when it takes back. The count is a hint: who sees it late gives at its next
+//! fork.
 //!
 //! What is published:
 //!
-//!     input and body of a fork, and `gift`   store of given (release)    load of given (acquire) by the receiver
-//!     output of a fork                       store of `done` (seq_cst)   load of `done` (acquire) by the owner
+//!     input and body of a fork, and `gift`  store of given (release)   exchange from given (acquire) by the receiver
+//!     output of a fork                      store of `done` (seq_cst)  load of `done` (acquire) by the owner
 //!
 //! Behind `done` the record may be gone: the thread that did the fork touches only the owner, which lasts.
 //!
-//! What could be lost. A fork: no, its owner runs each one that is not given away. Whoever is asleep and never given
-//! anything: loses nothing. One that sleeps until its fork is done: it writes asleep, and then reads `done`; the other
+//! What could be lost. A fork: no, its owner runs each one that no other has begun. Whoever is asleep and never given
+//! anything loses nothing. One that sleeps until its fork is done: it writes asleep, and then reads `done`; the other
 //! writes `done`, and then reads the state. All four are sequentially consistent, so one of the two sees the other's
 //! store. If the other one saw asleep, it writes looking before it wakes: a sleeper that has not reached the kernel yet
-//! finds another word there, and does not sleep.
+//! finds another word there, and does not sleep. A sleeper that is chosen is woken by its giver, who wrote given before:
+//! the sleeper reads the word again, and goes on looking if the gift has been taken back.
 
 const std = @import("std");
 const linux = std.os.linux;
@@ -54,8 +65,9 @@ pub const Link = struct {
     /// Runs the fork in a thread that was given it; null once the fork is given away.
     body: ?*const fn (*Link) void,
     next: *Link,
-    /// These two are written when the fork is given away.
+    /// These three are written when the fork is given away.
     owner: *Worker,
+    receiver: *Worker,
     done: Atomic(u32),
 };
 
@@ -63,6 +75,7 @@ const busy = 0;
 const looking = 1;
 const asleep = 2;
 const chosen = 3;
+/// Of the first worker; of the others, the number more.
 const given = 4;
 
 const Worker = struct {
@@ -123,12 +136,13 @@ pub fn Fork(comptime Input: type, comptime Output: type, comptime run: fn (*Link
             return fork.link.body == null;
         }
 
-        /// The result from the other thread.
+        /// The result from the other thread, or that of the call, if no thread has begun it.
         pub noinline fn join(fork: *Self, end: *Link) Output {
             @branchHint(.cold);
-            work(&fork.link.done);
+            const is_own = takesBack(&fork.link);
+            if (!is_own) work(&fork.link.done);
             current.newest_given = end;
-            return fork.output;
+            return if (is_own) run(end, fork.input) else fork.output;
         }
 
         fn runGiven(link: *Link) void {
@@ -153,12 +167,24 @@ noinline fn give() void {
             worker.body = fork.body.?;
             fork.body = null;
             fork.owner = self;
+            fork.receiver = worker;
             fork.done = .init(0);
-            worker.state.store(given, .release);
+            worker.state.store(givenBy(self), .release);
             if (state == asleep) wake(worker);
             return;
         }
     }
+}
+
+fn givenBy(worker: *Worker) u32 {
+    return given + @as(u32, @intCast(worker - workers.ptr));
+}
+
+/// Whether a fork that was given away is its owner's again.
+fn takesBack(fork: *Link) bool {
+    const is_own = fork.receiver.state.cmpxchgStrong(givenBy(fork.owner), looking, .monotonic, .monotonic) == null;
+    if (is_own) _ = wanted.fetchAdd(1, .monotonic);
+    return is_own;
 }
 
 fn serve(worker: *Worker) void {
@@ -175,9 +201,7 @@ fn work(until: ?*const Atomic(u32)) void {
         self.state.store(looking, .release);
         if (!receive(self, until)) return;
         const fork = self.gift;
-        const body = self.body;
-        self.state.store(busy, .monotonic);
-        body(fork);
+        self.body(fork);
         const owner = fork.owner;
         fork.done.store(1, .seq_cst);
         if (owner.state.load(.seq_cst) == asleep and
@@ -185,12 +209,12 @@ fn work(until: ?*const Atomic(u32)) void {
     }
 }
 
-/// Waits for a gift; false if the worker has stopped looking, because what it waits for is done.
+/// Waits for a gift, and takes it; false if the worker has stopped looking, because what it waits for is done.
 fn receive(self: *Worker, until: ?*const Atomic(u32)) bool {
     var left: u32 = looks;
     while (true) {
-        switch (self.state.load(.acquire)) {
-            given => return true,
+        const state = self.state.load(.monotonic);
+        switch (state) {
             looking => if (isDone(until, .acquire)) {
                 if (self.state.cmpxchgStrong(looking, busy, .monotonic, .monotonic) == null) {
                     _ = wanted.fetchSub(1, .monotonic);
@@ -205,7 +229,8 @@ fn receive(self: *Worker, until: ?*const Atomic(u32)) bool {
                 // Fails if another one has woken this one, or chosen it.
                 _ = self.state.cmpxchgStrong(asleep, looking, .monotonic, .monotonic);
             },
-            else => {},
+            chosen => {},
+            else => if (self.state.cmpxchgStrong(state, busy, .acquire, .monotonic) == null) return true,
         }
         std.atomic.spinLoopHint();
     }
