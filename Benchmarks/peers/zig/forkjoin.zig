@@ -51,13 +51,15 @@ fn Solver(comptime Tree: type) type {
             }
         }
 
-        /// Plain recursion in one thread, a call for each node.
-        noinline fn serial(node: Tree.Node) u64 {
+        /// Plain recursion in one thread. It goes on with the last child, as `solveRest` does: the compiler needs no call
+        /// for that child.
+        fn serial(node: Tree.Node) u64 {
             var rest = Tree.children(node) orelse return Tree.value(node);
             var sum: u64 = Tree.inner;
             while (true) {
-                sum += serial(Tree.next(&rest));
-                if (Tree.isEmpty(rest)) return sum;
+                const child = Tree.next(&rest);
+                if (Tree.isEmpty(rest)) return sum + serial(child);
+                sum += serial(child);
             }
         }
 
