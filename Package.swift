@@ -134,6 +134,7 @@ let laboratory: [Target] = [
   // Two things Swift cannot say: a system call with variable arguments, and a function that stands before the C
   // library's.
   .target(name: "CMeasure", path: "Benchmarks/CMeasure"),
+  .target(name: "CWorkloads", path: "Benchmarks/CWorkloads"),
   // The harness, in an order that the compiler holds: each of its targets uses those above it alone.
   harness("Words", on: []),
   harness("Statistics", on: ["Words"]),
@@ -158,7 +159,9 @@ let laboratory: [Target] = [
     path: "Benchmarks/Subjects", exclude: ["README.md"], swiftSettings: settings),
   .target(
     name: "Workloads",
-    dependencies: ["HarnessWords", "HarnessStatistics", "HarnessMeasuring", "HarnessPlanning", "Subjects"],
+    dependencies: [
+      "CWorkloads", "HarnessWords", "HarnessStatistics", "HarnessMeasuring", "HarnessPlanning", "Subjects",
+    ],
     path: "Benchmarks/Workloads", exclude: ["README.md"], swiftSettings: settings),
   .target(
     name: "Simulation",

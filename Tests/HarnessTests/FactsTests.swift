@@ -260,8 +260,9 @@ struct FactsTests {
     }
     let times = made(.nsPerOp, [("stealing", 1, 4), ("stealing", 2, 2), ("tbb", 2, 20), ("inline", 1, 1)])
     let speedups = made(.speedup, [("stealing", 1, 0.5), ("stealing", 2, 1), ("tbb", 2, 0.1), ("inline", 1, 1)])
-    let facts = try Self.tree(times + speedups + made(.cpuNsPerOp, [("stealing", 1, 9), ("stealing", 2, 9)]))[
-      "measured"]
+    let beside =
+      made(.cpuNsPerOp, [("stealing", 1, 9), ("stealing", 2, 9)]) + made(.forkOverhead, [("stealing", 1, 3)])
+    let facts = try Self.tree(times + speedups + beside)["measured"]
     let lines = facts["lines"].list
     let costs = facts["fork_cost"]
     #expect(costs.list.count == 1 && costs[0]["rows"].list.count == 1)
@@ -271,6 +272,7 @@ struct FactsTests {
     let names = facts["arms"].list.map { $0["name"].text }
     #expect(names[Int(row["arm"].number!)] == "stealing@2" && names[Int(row["other"].number!)] == "stealing@1")
     #expect(abs(row["serial_over_one"]["value"].number! - 0.5) < 0.01)
+    #expect(row["over_serial"]["value"].number.map { abs($0 - 3) < 0.1 } == true)
     #expect(abs(row["serial_over_most"]["value"].number! - 1) < 0.01)
     #expect(row["one_over_most"]["text"].text == "x2.00 [2.00, 2.00]" && row["one_over_most"]["n"].number == 6)
     #expect(try Self.tree(Self.whole)["measured"]["fork_cost"].list.isEmpty)

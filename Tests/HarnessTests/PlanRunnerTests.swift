@@ -67,6 +67,24 @@ struct PlanRunnerTests {
     #expect(plan.timeout(.time(CellKey(Sample.scenario, Sample.ours), block: 1)) == 7)
   }
 
+  /// Of 10 ns with a speed-up of 0.4 a task takes 6 ns beyond the serial program. With two workers that says nothing.
+  @Test func whatATaskTakesBeyondTheSerialProgramIsForOneWorker() throws {
+    effects.answer = { request in
+      guard case .time = request.mode else { return FakeEffects.success(request) }
+      let readings = [Reading(.nsPerOp, 10, count: 5), Reading(.speedup, 0.4, count: 1)]
+      return FakeEffects.outcome(.exited(0), readings.map { .reading(valueIndex: 1, $0) } + [.end])
+    }
+    let arms = [1, 2].map { Arm(subject: "stealing", workers: $0) }
+    let scenario = PlannedScenario(
+      scenario: Sample.scenario, arms: arms, incapable: [], repeats: .calibrated(), headlines: [],
+      countsAllocations: false, notes: [])
+    let over = effects.run(Plan(scenarios: [scenario], effort: .quick, seed: 1)).rows.filter {
+      $0.reading.metric == .forkOverhead
+    }
+    #expect(!over.isEmpty && over.allSatisfy { $0.cell.arm == arms[0] && $0.reading.count == 5 && $0.valueIndex == 1 })
+    #expect(over.allSatisfy { abs($0.reading.value - 6) < 1e-9 })
+  }
+
   @Test func countingIsAPassOfItsOwn() {
     let result = effects.run(Sample.plan(counts: true), counting: ["LD_PRELOAD": "x"])
     let counted = zip(effects.requests, effects.environments).filter {

@@ -1,3 +1,4 @@
+import CWorkloads
 import Subjects
 import Testing
 
@@ -5,36 +6,28 @@ import Testing
 @testable import Workloads
 
 struct ForkJoinTests {
-  /// Test vectors of FIPS 180 and RFC 3174.
-  @Test func sha1() {
-    func hex(_ text: String) -> String {
-      let digest = SHA1.digest(Array(text.utf8))
-      return [digest.a, digest.b, digest.c, digest.d, digest.e].map { word in
-        let digits = String(word, radix: 16)
-        return String(repeating: "0", count: 8 - digits.count) + digits
-      }.joined()
+  /// Test vectors of NIST's validation program (SHA1ShortMsg) that are whole words.
+  @Test(
+    arguments: [
+      ([], "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
+      ([0x549e_959e], "b78bae6d14338ffccfd5d5b5674a275f6ef9c717"),
+      ([0x9a7d_fdf1, 0xecea_d06e, 0xd646_aa55, 0xfe75_7146], "82abff6605dbe1c17def12a394fa22a82b544a35"),
+    ] as [([UInt32], String)])
+  func sha1(message: [UInt32], expected: String) {
+    var digest = [UInt32](repeating: 0, count: 5)
+    uts_sha1(message, UInt32(message.count), &digest)
+    let hex = digest.map { word in
+      let digits = String(word, radix: 16)
+      return String(repeating: "0", count: 8 - digits.count) + digits
     }
-    #expect(hex("") == "da39a3ee5e6b4b0d3255bfef95601890afd80709")
-    #expect(hex("abc") == "a9993e364706816aba3e25717850c26c9cd0d89d")
-    #expect(
-      hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") == "84983e441c3bd26ebaae4aa1f95129e5e54670f1")
-    #expect(hex(String(repeating: "a", count: 1_000)) == "291e9a6c66994949b57ba5e650361e98fc36b1ba")
-  }
-
-  @Test func sha1OfOneBlock() {
-    let short = SHA1.digest(words: 6) { words in for index in 0..<6 { words[index] = UInt32(index) * 0x0102_0304 } }
-    let bytes = (0..<6).flatMap { index in
-      let word = UInt32(index) * 0x0102_0304
-      return (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) }
-    }
-    #expect(short == SHA1.digest(bytes))
+    #expect(hex.joined() == expected)
   }
 
   /// Trees counted by a separate program in C; the deepest of them, T1 as published, takes too long here.
   @Test(arguments: 0...6)
   func smallUnbalancedTrees(depth: Int) {
     func tree(cutoff: Int) -> GeometricTree {
-      GeometricTree(seed: 19, branching: 4, depth: depth, cutoff: cutoff, expected: GeometricTree.nodesOfT1[depth])
+      GeometricTree(depth: depth, cutoff: cutoff)
     }
     #expect(tree(cutoff: 0).serial(tree(cutoff: 0).root) == GeometricTree.nodesOfT1[depth])
     #expect(tree(cutoff: 3).serial(tree(cutoff: 3).root) == GeometricTree.nodesOfT1[depth])
@@ -60,8 +53,7 @@ struct ForkJoinTests {
     for n in 0...12 { #expect(solved(FibTree(n: n)) == FibTree(n: n).expected) }
     for leaves in [1, 10, 1_000] { #expect(solved(SkynetTree(leaves: leaves)) == leaves * (leaves - 1) / 2) }
     for n in 1...7 { #expect(solved(QueensTree(n: n)) == QueensTree.solutions[n]) }
-    let tree = GeometricTree(seed: 19, branching: 4, depth: 5, cutoff: 4, expected: 3_987)
-    #expect(solved(tree) == 3_987)
+    #expect(solved(GeometricTree(depth: 5, cutoff: 4)) == 3_987)
   }
 
   @Test func anotherWayToJoin() {

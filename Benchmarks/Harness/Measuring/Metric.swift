@@ -109,6 +109,8 @@ package struct Metric: Hashable, Sendable {
 extension Metric {
   package static let idleCPUPercent = Metric("idle_cpu_percent", unit: "percent")
   package static let speedup = Metric("speedup", unit: "ratio")
+  /// What a task or an iteration takes beyond the serial program of its own language, with one worker.
+  package static let forkOverhead = Metric("fork_overhead_ns", unit: "ns")
   /// The time of a problem that forks over the time of the plain recursion: see `BreakEven`.
   package static let timeOverSerial = Metric("time_over_serial", unit: "ratio")
   package static let worstLoss = Metric("worst_loss", unit: "ratio")

@@ -48,6 +48,7 @@ extension Metric {
     .retainedBytesPerOp: "bytes kept per operation",
     .runDelayNsPerOp: "wait for a CPU per operation",
     .speedup: "speed-up over the plain recursion",
+    .forkOverhead: "time per operation beyond the plain recursion, one worker",
     .timeOverSerial: "time over the plain recursion",
     .worstLoss: "worst time over the plain recursion",
     .breakEven: "smallest problem that gains from forks",

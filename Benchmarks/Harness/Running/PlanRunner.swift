@@ -246,12 +246,10 @@ package struct PlanRunner {
     if let words = lines.lazy.compactMap({ $0.shortness(of: cell) }).first, short.insert(cell).inserted {
       effects.say(words)
     }
-    var rows: [Row] = []
-    for case .reading(let index, let reading) in lines {
-      rows.append(
-        Row(
-          runID: runID, host: Host.name, block: block, process: process, valueIndex: index, cell: cell,
-          reading: reading))
+    let rows = (lines + (cell.arm.workers == 1 ? lines.forkOverheads : [])).compactMap { line -> Row? in
+      guard case .reading(let index, let reading) = line else { return nil }
+      return Row(
+        runID: runID, host: Host.name, block: block, process: process, valueIndex: index, cell: cell, reading: reading)
     }
     guard !rows.isEmpty else { return }
     result.rows += rows

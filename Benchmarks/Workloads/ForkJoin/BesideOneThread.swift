@@ -3,8 +3,8 @@ import Subjects
 
 extension Trial {
   /// The metrics of `besideOneThread`.
-  static let metricsBesideOneThread = Metric.cost + [.speedup]
-  static let headlinesBesideOneThread = [Metric.nsPerOp, .speedup]
+  static let metricsBesideOneThread = Metric.cost + [.speedup, .forkOverhead]
+  static let headlinesBesideOneThread = [Metric.nsPerOp, .speedup, .forkOverhead]
 
   /// A trial with the speed-up over one thread. `alone` and `together` each make a result of what `prepare` makes, and
   /// `verify` checks the result. Only `alone` and `together` are timed.

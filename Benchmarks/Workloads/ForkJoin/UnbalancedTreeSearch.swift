@@ -1,4 +1,4 @@
-import Glibc
+import CWorkloads
 import HarnessMeasuring
 import HarnessWords
 import Subjects
@@ -47,74 +47,33 @@ struct UnbalancedTreeSearch: Workload {
     guard setting.parameters["tree"] == "T1", GeometricTree.nodesOfT1.indices.contains(depth) else {
       throw Complaint(.usage, "the tree is T1 with a depth of at most 10, not as in '\(setting.parameters)'")
     }
-    return GeometricTree(
-      seed: 19, branching: 4, depth: depth, cutoff: try setting.integer("cutoff"),
-      expected: GeometricTree.nodesOfT1[depth])
+    return GeometricTree(depth: depth, cutoff: try setting.integer("cutoff"))
   }
 }
 
-/// A tree of the geometric kind with a fixed branching factor (`-t 1 -a 3`): every node above the last level has a
-/// number of children that is geometrically distributed.
+/// T1 of the published samples (`-t 1 -a 3`): every node above the last level has a number of children that is
+/// geometrically distributed. The nodes are in C, and are the same machine code in all languages: see CWorkloads.
 struct GeometricTree: ForkJoinTree {
   /// The number of nodes of T1 (`-t 1 -a 3 -d 10 -b 4 -r 19`) at every depth. The last number is the published one. The
   /// numbers before were counted with a separate implementation.
   static let nodesOfT1 = [1, 6, 65, 254, 944, 3_987, 16_000, 63_914, 257_042, 1_031_269, 4_130_071]
 
-  /// A node with a random generator that splits: the state of a child is the hash of its parent's state and the child's
-  /// index.
-  struct Node: Sendable, BitwiseCopyable {
-    let state: SHA1.Digest
-    let depth: Int32
-  }
+  struct Node: Sendable, BitwiseCopyable { let inC: uts_node }
 
-  private static let mostChildren = 100
-
-  let root: Node
+  let root = Node(inC: uts_root(19))
+  let depth: UInt32
+  let cutoff: UInt32
   let expected: Int
-  private let depth: Int
-  private let cutoff: Int
-  /// The logarithm of the probability that there is one more child.
-  private let logarithm: Double
 
-  init(seed: UInt32, branching: Double, depth: Int, cutoff: Int, expected: Int) {
-    // The message is 16 bytes of zero and the seed.
-    root = Node(state: SHA1.digest(words: 5) { $0[4] = seed }, depth: 0)
-    (self.depth, self.cutoff, self.expected) = (depth, cutoff, expected)
-    logarithm = log(1 - 1 / (1 + branching))
+  init(depth: Int, cutoff: Int) {
+    (self.depth, self.cutoff, expected) = (UInt32(depth), UInt32(cutoff), Self.nodesOfT1[depth])
   }
 
-  func value(of node: Node) -> Int { node.depth < cutoff ? 1 : nodes(node) }
-  func childCount(of node: Node) -> Int { node.depth < cutoff ? branches(node) : 0 }
+  func value(of node: Node) -> Int { node.inC.depth < cutoff ? 1 : Int(uts_nodes(node.inC, depth)) }
+  func childCount(of node: Node) -> Int { node.inC.depth < cutoff ? Int(uts_children(node.inC, depth)) : 0 }
 
   @inline(__always)
   func forEachChild(of node: Node, count: Int, _ body: (Node) -> Void) {
-    for index in 0..<count { body(child(node, UInt32(index))) }
-  }
-
-  /// The number of nodes in a subtree.
-  private func nodes(_ node: Node) -> Int {
-    var sum = 1
-    for index in 0..<branches(node) { sum += nodes(child(node, UInt32(index))) }
-    return sum
-  }
-
-  private func child(_ node: Node, _ index: UInt32) -> Node {
-    let parent = node.state
-    let state = SHA1.digest(words: 6) { words in
-      words[0] = parent.a
-      words[1] = parent.b
-      words[2] = parent.c
-      words[3] = parent.d
-      words[4] = parent.e
-      words[5] = index
-    }
-    return Node(state: state, depth: node.depth + 1)
-  }
-
-  /// The number of children of a node in the whole tree.
-  private func branches(_ node: Node) -> Int {
-    guard node.depth < depth else { return 0 }
-    let uniform = Double(node.state.e & 0x7fff_ffff) / 0x1p31
-    return min(Int((log(1 - uniform) / logarithm).rounded(.down)), Self.mostChildren)
+    for index in 0..<count { body(Node(inC: uts_child(node.inC, UInt32(index)))) }
   }
 }

@@ -10,6 +10,9 @@
 #include <utility>
 #include <vector>
 
+extern "C" {
+#include "UnbalancedTree.h"
+}
 #include "work.hpp"
 
 /// Plain recursion on one thread, a call for each node: compilers differ in how many levels they would unfold into one.
@@ -84,67 +87,19 @@ struct Queens {
   uint32_t free(const Node &node) const { return ~(node.columns | node.left | node.right) & ((1u << n) - 1); }
 };
 
-/// SHA-1 (FIPS 180-4) of one block, which defines the random numbers of Unbalanced Tree Search.
-struct Digest {
-  uint32_t words[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
-
-  static uint32_t rotate(uint32_t word, int bits) { return word << bits | word >> (32 - bits); }
-
-  Digest(const uint32_t *message, uint32_t count) {
-    uint32_t block[16] = {};
-    std::copy(message, message + count, block);
-    block[count] = 0x80000000;
-    block[15] = count * 32;
-    auto [a, b, c, d, e] = words;
-    for (int round = 0; round < 80; ++round) {
-      auto &word = block[round & 15];
-      if (round >= 16) word = rotate(block[(round - 3) & 15] ^ block[(round - 8) & 15] ^ block[(round - 14) & 15] ^ word, 1);
-      uint32_t mixed = round < 20   ? ((b & c) | (~b & d)) + 0x5a827999
-                       : round < 40 ? (b ^ c ^ d) + 0x6ed9eba1
-                       : round < 60 ? ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc
-                                    : (b ^ c ^ d) + 0xca62c1d6;
-      auto sum = rotate(a, 5) + mixed + e + word;
-      e = d, d = c, c = rotate(b, 30), b = a, a = sum;
-    }
-    words[0] += a, words[1] += b, words[2] += c, words[3] += d, words[4] += e;
-  }
-};
-
 /// T1 of the published samples, cut off at a depth; see UnbalancedTreeSearch.swift.
 struct GeometricTree {
-  struct Node {
-    Digest state;
-    uint32_t depth;
-  };
-  static constexpr uint32_t mostChildren = 100;
-  static constexpr uint32_t seed[5] = {0, 0, 0, 0, 19};
+  using Node = uts_node;
+  static constexpr uint32_t mostChildren = uts_most_children;
   uint32_t depth, cutoff;
-  double logarithm = std::log(1 - 1 / (1 + 4.0));
-  Node root{Digest(seed, 5), 0};
+  Node root = uts_root(19);
 
   explicit GeometricTree(const Request &request) : depth(request.count("param.depth")), cutoff(request.count("param.cutoff")) {}
   bool isLeaf(const Node &node) const { return node.depth >= cutoff; }
-  uint64_t value(const Node &node) const { return isLeaf(node) ? nodes(node) : 1; }
-  uint32_t childCount(const Node &node) const { return isLeaf(node) ? 0 : branches(node); }
+  uint64_t value(const Node &node) const { return isLeaf(node) ? uts_nodes(node, depth) : 1; }
+  uint32_t childCount(const Node &node) const { return isLeaf(node) ? 0 : uts_children(node, depth); }
   template <typename Body> void forEachChild(const Node &node, uint32_t count, const Body &body) const {
-    for (uint32_t index = 0; index < count; ++index) body(index, child(node, index));
-  }
-  uint64_t nodes(const Node &node) const {
-    uint64_t sum = 1;
-    auto count = branches(node);
-    for (uint32_t index = 0; index < count; ++index) sum += nodes(child(node, index));
-    return sum;
-  }
-  static Node child(const Node &node, uint32_t index) {
-    uint32_t message[6];
-    std::copy(node.state.words, node.state.words + 5, message);
-    message[5] = index;
-    return {Digest(message, 6), node.depth + 1};
-  }
-  uint32_t branches(const Node &node) const {
-    if (node.depth >= depth) return 0;
-    auto uniform = double(node.state.words[4] & 0x7fffffff) / 2147483648.0;
-    return std::min(uint32_t(std::log(1 - uniform) / logarithm), mostChildren);
+    for (uint32_t index = 0; index < count; ++index) body(index, uts_child(node, index));
   }
 };
 

@@ -2,9 +2,10 @@ package main
 
 // Trees whose nodes contribute to one sum, as in ForkJoinTree.swift.
 
+// #include "UnbalancedTree.h"
+import "C"
+
 import (
-	"crypto/sha1"
-	"encoding/binary"
 	"math"
 	"math/bits"
 	"sort"
@@ -21,7 +22,7 @@ var forkJoin = benchmarks{
 	},
 	"forkjoin/nqueens": func(r request) measure { return solved[board](r, queens{uint32(r.integer("param.n"))}) },
 	"forkjoin/uts": func(r request) measure {
-		return solved[state](r, geometricTree{r.integer("param.depth"), r.integer("param.cutoff"), math.Log(1 - 1/(1+4.0))})
+		return solved[state](r, geometricTree{uint32(r.integer("param.depth")), uint32(r.integer("param.cutoff"))})
 	},
 }
 
@@ -177,61 +178,32 @@ func (q queens) serial(node board) uint64 {
 	return sum
 }
 
-// T1 of the published samples, cut off at a depth; see UnbalancedTreeSearch.swift. The hash is Go's own.
-type geometricTree struct {
-	depth, cutoff int
-	logarithm     float64
-}
+// T1 of the published samples, cut off at a depth; see UnbalancedTreeSearch.swift. The nodes are in C, see CWorkloads: a
+// call costs some 40 ns, and a task below the cutoff is one call of 9 us.
+type geometricTree struct{ depth, cutoff uint32 }
 
-type state struct {
-	digest [sha1.Size]byte
-	depth  int
-}
+type state = C.struct_uts_node
 
-func (g geometricTree) root() state {
-	message := [20]byte{19: 19}
-	return state{sha1.Sum(message[:]), 0}
-}
+func (g geometricTree) root() state { return C.uts_root(19) }
 
 func (g geometricTree) value(node state) uint64 {
-	if node.depth < g.cutoff {
+	if uint32(node.depth) < g.cutoff {
 		return 1
 	}
-	return g.nodes(node)
+	return g.serial(node)
 }
 
 func (g geometricTree) childCount(node state) int {
-	if node.depth < g.cutoff {
-		return g.branches(node)
+	if uint32(node.depth) < g.cutoff {
+		return int(C.uts_children(node, C.uint32_t(g.depth)))
 	}
 	return 0
 }
 
-func (g geometricTree) child(node state, index int) state {
-	var message [24]byte
-	copy(message[:], node.digest[:])
-	binary.BigEndian.PutUint32(message[20:], uint32(index))
-	return state{sha1.Sum(message[:]), node.depth + 1}
-}
+func (g geometricTree) child(node state, index int) state { return C.uts_child(node, C.uint32_t(index)) }
 
 // A node deeper than the cutoff belongs to the task of its ancestor there, so all nodes are counted in one way.
-func (g geometricTree) serial(node state) uint64 { return g.nodes(node) }
-
-func (g geometricTree) nodes(node state) uint64 {
-	sum := uint64(1)
-	for index, count := 0, g.branches(node); index < count; index++ {
-		sum += g.nodes(g.child(node, index))
-	}
-	return sum
-}
-
-func (g geometricTree) branches(node state) int {
-	if node.depth >= g.depth {
-		return 0
-	}
-	uniform := float64(binary.BigEndian.Uint32(node.digest[16:])&0x7fffffff) / (1 << 31)
-	return min(int(math.Log(1-uniform)/g.logarithm), 100)
-}
+func (g geometricTree) serial(node state) uint64 { return uint64(C.uts_nodes(node, C.uint32_t(g.depth))) }
 
 // Bodies of one length, divided into halves; see ForkBreakEven.swift.
 type halvingNode struct{ first, bodies uint64 }

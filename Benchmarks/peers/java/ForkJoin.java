@@ -1,7 +1,4 @@
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.RecursiveAction;
@@ -176,65 +173,41 @@ final class ForkJoin {
     }
   }
 
-  /** T1 of the published samples, cut off at a depth; see UnbalancedTreeSearch.swift. The hash is Java's own. */
+  /** T1 of the published samples, cut off at a depth; see UnbalancedTreeSearch.swift. The nodes are in C: CWorkloads. */
   private static final class Uts extends Node {
-    private static final double LOGARITHM = Math.log(1 - 1 / (1 + 4.0));
-    private static final ThreadLocal<MessageDigest> HASH = ThreadLocal.withInitial(() -> {
-      try {
-        return MessageDigest.getInstance("SHA-1");
-      } catch (NoSuchAlgorithmException error) {
-        throw new IllegalStateException(error);
-      }
-    });
-
-    private final byte[] state;
-    private final int level;
+    /** The fields of a node in C. The last one is its depth. */
+    private final int[] node = new int[6];
     private final int depth;
     private final int cutoff;
 
-    private Uts(byte[] message, int level, int depth, int cutoff) {
-      state = HASH.get().digest(message);
-      this.level = level;
+    private Uts(int depth, int cutoff) {
       this.depth = depth;
       this.cutoff = cutoff;
     }
 
     static Uts root(int depth, int cutoff) {
-      byte[] message = new byte[20];
-      message[19] = 19;
-      return new Uts(message, 0, depth, cutoff);
-    }
-
-    private int word(int index) {
-      return (state[index] & 0xff) << 24 | (state[index + 1] & 0xff) << 16 | (state[index + 2] & 0xff) << 8
-          | state[index + 3] & 0xff;
-    }
-
-    private int branches() {
-      if (level >= depth) return 0;
-      double uniform = (word(16) & 0x7fffffff) / 2147483648.0;
-      return Math.min((int) (Math.log(1 - uniform) / LOGARITHM), 100);
+      Uts root = new Uts(depth, cutoff);
+      Native.utsRoot(19, root.node);
+      return root;
     }
 
     /** Plain recursion. A node deeper than the cutoff belongs to the task of its ancestor there. */
     long nodes() {
-      long sum = 1;
-      for (int index = 0, count = branches(); index < count; ++index) sum += child(index).nodes();
-      return sum;
+      return Native.utsNodes(node, depth);
     }
 
     @Override long value() {
-      return level < cutoff ? 1 : nodes();
+      return node[5] < cutoff ? 1 : nodes();
     }
 
     @Override int childCount() {
-      return level < cutoff ? branches() : 0;
+      return node[5] < cutoff ? Native.utsChildren(node, depth) : 0;
     }
 
     @Override Uts child(int index) {
-      byte[] message = Arrays.copyOf(state, 24);
-      for (int place = 0; place < 4; ++place) message[20 + place] = (byte) (index >>> 24 - 8 * place);
-      return new Uts(message, level + 1, depth, cutoff);
+      Uts child = new Uts(depth, cutoff);
+      Native.utsChild(node, index, child.node);
+      return child;
     }
   }
 

@@ -14,4 +14,14 @@ final class Native {
    * it is. Each block of a run begins on the next CPU, with all its programs.
    */
   static native void begin(long place);
+
+  // A node of Unbalanced Tree Search in an array, as UnbalancedTree.h has it.
+
+  static native void utsRoot(int seed, int[] root);
+
+  static native void utsChild(int[] parent, int index, int[] child);
+
+  static native int utsChildren(int[] node, int depth);
+
+  static native long utsNodes(int[] node, int depth);
 }

@@ -171,73 +171,46 @@ fn nqueens(request: Request) !Measure {
     return forkJoin(request, Queens, .{ .row = 0, .columns = 0, .left = 0, .right = 0 });
 }
 
-/// T1 of the published samples, cut off at a depth; see UnbalancedTreeSearch.swift. The hash is Zig's own.
+/// A node of Unbalanced Tree Search; see CWorkloads, whose machine code all languages link.
+const UtsNode = extern struct { words: [5]u32, depth: u32 };
+
+extern fn uts_root(seed: u32) UtsNode;
+extern fn uts_child(parent: UtsNode, index: u32) UtsNode;
+extern fn uts_children(node: UtsNode, depth: u32) u32;
+extern fn uts_nodes(node: UtsNode, depth: u32) u64;
+
+/// T1 of the published samples, cut off at a depth; see UnbalancedTreeSearch.swift.
 const Uts = struct {
-    const Sha1 = std.crypto.hash.Sha1;
-    const Node = struct { digest: [Sha1.digest_length]u8, level: u32 };
+    const Node = UtsNode;
     const Rest = struct { parent: Node, next: u32, count: u32 };
     const inner = 1;
-    const logarithm = @log(1.0 - 1.0 / (1.0 + 4.0));
     var depth: u32 = undefined;
     var cutoff: u32 = undefined;
 
-    fn node(message: []const u8, level: u32) Node {
-        var made: Node = .{ .digest = undefined, .level = level };
-        Sha1.hash(message, &made.digest, .{});
-        return made;
+    /// A node deeper than the cutoff belongs to the task of its ancestor there.
+    fn value(node: Node) u64 {
+        return if (node.depth < cutoff) 1 else uts_nodes(node, depth);
     }
 
-    fn root() Node {
-        var message: [20]u8 = @splat(0);
-        message[19] = 19;
-        return node(&message, 0);
-    }
-
-    fn branches(parent: Node) u32 {
-        if (parent.level >= depth) return 0;
-        const word = std.mem.readInt(u32, parent.digest[16..20], .big) & 0x7fffffff;
-        const uniform = @as(f64, @floatFromInt(word)) / 2147483648.0;
-        return @min(100, @as(u32, @intFromFloat(@log(1 - uniform) / logarithm)));
-    }
-
-    fn below(parent: Node) ?Rest {
-        const count = branches(parent);
-        return if (count == 0) null else .{ .parent = parent, .next = 0, .count = count };
-    }
-
-    fn children(parent: Node) ?Rest {
-        return if (parent.level >= cutoff) null else below(parent);
+    fn children(node: Node) ?Rest {
+        const count = if (node.depth < cutoff) uts_children(node, depth) else 0;
+        return if (count == 0) null else .{ .parent = node, .next = 0, .count = count };
     }
 
     fn next(rest: *Rest) Node {
         defer rest.next += 1;
-        var message: [24]u8 = undefined;
-        message[0..20].* = rest.parent.digest;
-        std.mem.writeInt(u32, message[20..24], rest.next, .big);
-        return node(&message, rest.parent.level + 1);
+        return uts_child(rest.parent, rest.next);
     }
 
     fn isEmpty(rest: Rest) bool {
         return rest.next == rest.count;
-    }
-
-    /// A node deeper than the cutoff belongs to the task of its ancestor there.
-    fn value(parent: Node) u64 {
-        return nodes(parent);
-    }
-
-    fn nodes(parent: Node) u64 {
-        var rest = below(parent) orelse return 1;
-        var sum: u64 = 1;
-        while (!isEmpty(rest)) sum += nodes(next(&rest));
-        return sum;
     }
 };
 
 fn uts(request: Request) !Measure {
     Uts.depth = try request.small("param.depth", std.math.maxInt(u16));
     Uts.cutoff = try request.small("param.cutoff", std.math.maxInt(u16));
-    return forkJoin(request, Uts, Uts.root());
+    return forkJoin(request, Uts, uts_root(19));
 }
 
 /// Bodies of one length, divided into halves; see ForkBreakEven.swift.

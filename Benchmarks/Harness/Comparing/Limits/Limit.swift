@@ -57,9 +57,6 @@ package struct Limit: Decodable, Sendable {
   let isExact: Bool?
   /// Whether the limit is for one over the number: for a number that should be large. In a ratio both are inverted.
   let isInverse: Bool?
-  /// Whether the number is what a task takes beyond the serial program of its own language: the time less the serial
-  /// time, which is the time multiplied by `speedup`. In a ratio both are.
-  let isOverSerial: Bool?
   /// The largest share of the time that threads of the subject may have waited for a CPU in a block that counts; nil:
   /// every block counts.
   let mostWaiting: Double?
@@ -105,7 +102,7 @@ package struct Limit: Decodable, Sendable {
       let params = cell(over.params ?? params, metric).params
       let base = Cell(
         benchmark: over.benchmark ?? benchmark, params: params, metric: over.metric ?? metric,
-        subject: over.subject ?? subject, workers: isOverSerial == true ? workers : nil)
+        subject: over.subject ?? subject, workers: nil)
       return Pairing.ratio(Pairing.logarithms(of: own, over: changed(base, numbers)).values)
     }
     let values = slope.map { Array(slopes($0, own, numbers).values) } ?? Array(own.values)
@@ -114,13 +111,7 @@ package struct Limit: Decodable, Sendable {
 
   /// The numbers of a cell as the limit takes them.
   private func changed(_ cell: Cell, _ numbers: (Cell) -> [Int: Double]) -> [Int: Double] {
-    var values = numbers(cell)
-    if isOverSerial == true {
-      let speedups = numbers(cell.with(metric: Metric.speedup.name))
-      values = values.reduce(into: [:]) { over, value in
-        over[value.key] = speedups[value.key].map { value.value * (1 - $0) }
-      }
-    }
+    let values = numbers(cell)
     return isInverse == true ? values.mapValues { 1 / $0 } : values
   }
 

@@ -1,5 +1,21 @@
 import HarnessWords
 
+extension Sequence<ResultLine> {
+  /// What a task takes beyond the serial program, in each value that has the time of a task and the speed-up: the time
+  /// less the serial time, which is the time multiplied by the speed-up. So it is for the programs of all languages.
+  package var forkOverheads: [ResultLine] {
+    var times: [Int: Reading] = [:]
+    for case .reading(let index, let reading) in self where reading.metric == .nsPerOp { times[index] = reading }
+    return compactMap { line in
+      guard case .reading(let index, let speedup) = line, speedup.metric == .speedup, let time = times[index] else {
+        return nil
+      }
+      return .reading(
+        valueIndex: index, Reading(.forkOverhead, time.value * (1 - speedup.value), count: time.count))
+    }
+  }
+}
+
 /// The lines a measuring process writes to its standard output. A process that ends without `end` has failed.
 package enum ResultLine: Hashable, Sendable {
   case reading(valueIndex: Int, Reading)

@@ -156,77 +156,43 @@ impl Tree for Queens {
     }
 }
 
-/// SHA-1 (FIPS 180-4) of one block, which defines the random numbers of Unbalanced Tree Search.
-fn sha1(message: &[u32]) -> [u32; 5] {
-    let mut block = [0_u32; 16];
-    block[..message.len()].copy_from_slice(message);
-    block[message.len()] = 0x8000_0000;
-    block[15] = message.len() as u32 * 32;
-    let start = [0x6745_2301_u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
-    let [mut a, mut b, mut c, mut d, mut e] = start;
-    for round in 0..80 {
-        if round >= 16 {
-            let word = block[(round - 3) & 15] ^ block[(round - 8) & 15] ^ block[(round - 14) & 15] ^ block[round & 15];
-            block[round & 15] = word.rotate_left(1);
-        }
-        let mixed = match round {
-            0..=19 => (b & c | !b & d).wrapping_add(0x5a82_7999),
-            20..=39 => (b ^ c ^ d).wrapping_add(0x6ed9_eba1),
-            40..=59 => (b & c | b & d | c & d).wrapping_add(0x8f1b_bcdc),
-            _ => (b ^ c ^ d).wrapping_add(0xca62_c1d6),
-        };
-        let sum = a.rotate_left(5).wrapping_add(mixed).wrapping_add(e).wrapping_add(block[round & 15]);
-        (a, b, c, d, e) = (sum, a, b.rotate_left(30), c, d);
-    }
-    let end = [a, b, c, d, e];
-    std::array::from_fn(|word| start[word].wrapping_add(end[word]))
+/// A node of Unbalanced Tree Search; see CWorkloads, whose machine code all languages link.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct UtsNode {
+    words: [u32; 5],
+    depth: u32,
+}
+
+#[link(name = "workloads", kind = "static")]
+extern "C" {
+    fn uts_root(seed: u32) -> UtsNode;
+    fn uts_child(parent: UtsNode, index: u32) -> UtsNode;
+    fn uts_children(node: UtsNode, depth: u32) -> u32;
+    fn uts_nodes(node: UtsNode, depth: u32) -> u64;
 }
 
 /// T1 of the published samples, cut off at a depth; see UnbalancedTreeSearch.swift.
 struct GeometricTree {
     depth: u32,
     cutoff: u32,
-    logarithm: f64,
-}
-
-#[derive(Clone, Copy)]
-struct State {
-    words: [u32; 5],
-    depth: u32,
-}
-
-impl GeometricTree {
-    const MOST_CHILDREN: usize = 100;
-
-    fn branches(&self, node: &State) -> usize {
-        if node.depth >= self.depth {
-            return 0;
-        }
-        let uniform = (node.words[4] & 0x7fff_ffff) as f64 / 2_147_483_648.0;
-        (((1.0 - uniform).ln() / self.logarithm) as usize).min(Self::MOST_CHILDREN)
-    }
-    fn child(node: &State, index: usize) -> State {
-        let [a, b, c, d, e] = node.words;
-        State { words: sha1(&[a, b, c, d, e, index as u32]), depth: node.depth + 1 }
-    }
-    fn nodes(&self, node: &State) -> u64 {
-        1 + (0..self.branches(node)).map(|index| self.nodes(&Self::child(node, index))).sum::<u64>()
-    }
 }
 
 impl Tree for GeometricTree {
-    type Node = State;
-    type Children = AtMost<State, { GeometricTree::MOST_CHILDREN }>;
+    type Node = UtsNode;
+    type Children = AtMost<UtsNode, 100>;
 
-    fn root(&self) -> State {
-        State { words: sha1(&[0, 0, 0, 0, 19]), depth: 0 }
+    fn root(&self) -> UtsNode {
+        // SAFETY: these functions take and return values, and keep nothing.
+        unsafe { uts_root(19) }
     }
-    fn value(&self, node: &State) -> u64 {
-        if node.depth < self.cutoff { 1 } else { self.nodes(node) }
+    fn value(&self, node: &UtsNode) -> u64 {
+        if node.depth < self.cutoff { 1 } else { unsafe { uts_nodes(*node, self.depth) } }
     }
-    fn for_each_child(&self, node: &State, mut body: impl FnMut(State)) {
+    fn for_each_child(&self, node: &UtsNode, mut body: impl FnMut(UtsNode)) {
         if node.depth < self.cutoff {
-            (0..self.branches(node)).for_each(|index| body(Self::child(node, index)));
+            let count = unsafe { uts_children(*node, self.depth) };
+            (0..count).for_each(|index| body(unsafe { uts_child(*node, index) }));
         }
     }
 }
@@ -420,5 +386,5 @@ pub fn nqueens(request: &Request, solver: impl Solver) -> Result<Measure, Failur
 
 pub fn uts(request: &Request, solver: impl Solver) -> Result<Measure, Failure> {
     let (depth, cutoff) = (request.number("param.depth")?, request.number("param.cutoff")?);
-    fork_join(request, solver, GeometricTree { depth, cutoff, logarithm: (1.0 - 1.0 / (1.0 + 4.0_f64)).ln() })
+    fork_join(request, solver, GeometricTree { depth, cutoff })
 }

@@ -5,7 +5,8 @@ from ..charts.break_even import BENCHMARK
 from ..charts.chart import title_of
 
 _COSTS = (
-    "The plain recursion takes this part of one worker's time: 1 where a fork costs nothing. Further workers are as many as"
+    "The plain recursion takes this part of one worker's time: 1 where a fork costs nothing. Beyond it is the time that a task"
+    " takes in addition. Further workers are as many as"
     " the subject has. The speed-up over the plain recursion is the product of both."
 )
 _STARTS = (
@@ -24,12 +25,13 @@ def _costs(results):
     return {
         "title": "What a fork costs and a worker gains",
         "note": _COSTS,
-        "heads": ("benchmark", "subject", "serial / one worker", "one / all workers", "serial / all workers"),
+        "heads": ("benchmark", "subject", "serial / one worker", "one worker beyond serial", "one / all workers", "serial / all workers"),
         "rows": [
             (
                 title_of(cost.line, ()),
                 str(row.arm),
                 row.serial_over_one.interval_text,
+                row.over_serial.interval_text if row.over_serial else "",
                 row.one_over_most.text,
                 row.serial_over_most.interval_text,
             )
