@@ -51,8 +51,8 @@ fn Solver(comptime Tree: type) type {
             }
         }
 
-        /// Plain recursion in one thread. It goes on with the last child, as `solveRest` does: the compiler needs no call
-        /// for that child.
+        /// Plain recursion in one thread. It goes on with the last child, as `solveRest` does: the compiler needs no
+        /// call for that child.
         fn serial(node: Tree.Node) u64 {
             var rest = Tree.children(node) orelse return Tree.value(node);
             var sum: u64 = Tree.inner;

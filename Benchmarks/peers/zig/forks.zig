@@ -53,8 +53,8 @@
 //! anything loses nothing. One that sleeps until its fork is done: it writes asleep, and then reads `done`; the other
 //! writes `done`, and then reads the state. All four are sequentially consistent, so one of the two sees the other's
 //! store. If the other one saw asleep, it writes looking before it wakes: a sleeper that has not reached the kernel yet
-//! finds another word there, and does not sleep. A sleeper that is chosen is woken by its giver, who wrote given before:
-//! the sleeper reads the word again, and goes on looking if the gift has been taken back.
+//! finds another word there, and does not sleep. A sleeper that is chosen is woken by its giver, who wrote given
+//! before: the sleeper reads the word again, and goes on looking if the gift has been taken back.
 
 const std = @import("std");
 const linux = std.os.linux;

@@ -17,8 +17,8 @@ pub const benchmarks = [_]protocol.Benchmark{
     .{ "forkjoin/sort", sort },
 };
 
-/// A loop that forks only where it is asked to: behind each piece of at most `grain` steps it looks whether a worker has
-/// no work, and then forks the second half of what is left. `steps` does the steps of a context from one to another.
+/// A loop that forks only where it is asked to: behind each piece of at most `grain` steps it looks whether a worker
+/// has no work, and then forks the second half of what is left. `steps` does the steps of a context from one to another.
 fn Loop(comptime Context: type, comptime grain: usize, comptime steps: fn (Context, usize, usize) void) type {
     return struct {
         const Range = struct { context: Context, first: usize, end: usize };
@@ -187,7 +187,8 @@ const Sort = struct {
 
     const Pair = struct { left: []const u64, right: []const u64, into: []u64 };
 
-    /// Of equals those of the left stand first. A long merge is two: all below the middle of the longer one, and the rest.
+    /// Of equals those of the left stand first. A long merge is two: all below the middle of the longer one, and the
+    /// rest.
     fn merged(end: *Link, pair: Pair) void {
         const left = pair.left;
         const right = pair.right;

@@ -292,8 +292,8 @@ fn calibrate(measure: Measure, target: u64, limit: u64, lead_in: u64) !u64 {
 }
 
 /// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at
-/// least one. Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a value
-/// be dearer.
+/// least one. Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a
+/// value be dearer.
 fn time(out: *std.Io.Writer, measure: Measure, repeats: u64, more: u64, values: u64, lead_in: u64, budget: u64) !void {
     const born = now();
     if (lead_in > 0) while (true) {
