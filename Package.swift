@@ -154,6 +154,7 @@ let laboratory: [Target] = [
     dependencies: [
       "OperationBackends",
       "HarnessWords", "HarnessMeasuring", "Operations",
+      .product(name: "NIOCore", package: "swift-nio", condition: whenLaboratory),
       .product(name: "NIOPosix", package: "swift-nio", condition: whenLaboratory),
     ],
     path: "Benchmarks/Subjects", exclude: ["README.md"], swiftSettings: settings),

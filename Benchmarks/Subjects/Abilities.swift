@@ -41,6 +41,9 @@ public struct Abilities: OptionSet, Hashable, Sendable {
   /// Operations that are made with their dependencies. The subject has `makeOperation(after:_:)`.
   public static let dependenciesAtOnce = Abilities(rawValue: 8_192)
 
+  /// A task of Swift's default executor goes to the subject for one step. The subject has `hop`.
+  public static let hops = Abilities(rawValue: 16_384)
+
   private static let named: [(ability: Abilities, name: String, words: String)] = [
     (.operations, "operations", "operations with dependencies and priorities"),
     (.cancellation, "cancellation", "closures that can be cancelled"),
@@ -54,6 +57,7 @@ public struct Abilities: OptionSet, Hashable, Sendable {
     (.loops, "loops", "loop whose iterations may run at the same time"),
     (.collections, "collections", "map and sort over collections"),
     (.tasks, "tasks", "tasks of Swift that run on it"),
+    (.hops, "hops", "way for a task to go there for one step"),
     (.limits, "limits", "limits that hold for less urgent work alone"),
     (.dependenciesAtOnce, "dependencies-at-once", "initializer that takes dependencies"),
   ]

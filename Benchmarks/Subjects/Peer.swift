@@ -15,6 +15,8 @@ public struct Peer: Sendable {
   public var join = "fork"
   /// What its scheduler lets a user choose; empty where that is nothing.
   package var decisions: [PeerDecision] = []
+  /// Whether `scripts/peers` builds it from a checkout of the user's, and from nothing else.
+  package var needsCheckout = false
   /// Where the program is, for one of the user's; nil: `scripts/peers` builds it.
   package var program: String?
 
@@ -62,6 +64,20 @@ public struct Peer: Sendable {
       packages: "openjdk-17-jdk-headless, gcc and python3-venv",
       benchmarks: closures.union(dependencies).union(trees).union(loops).union(tasks)),
     Peer(
+      name: "taskflow", summary: "C++: Taskflow's graphs, tasks and task groups", packages: "g++ and a checkout",
+      benchmarks: closures.union(dependencies).union(trees).union(ranges), needsCheckout: true),
+    Peer(
+      name: "libfork", summary: "C++: libfork's coroutines, which fork and join",
+      packages: "clang++, g++ and a checkout",
+      benchmarks: closures.union(trees).union(ranges).subtracting(oneThreadSchedules.keys),
+      reasons: oneThreadSchedules, needsCheckout: true),
+    Peer(
+      name: "citor", summary: "C++: citor's forkJoin and parallelFor", packages: "g++ and a checkout",
+      benchmarks: trees.union(ranges), reasons: threadForEach, needsCheckout: true),
+    Peer(
+      name: "toomanycooks", summary: "C++: TooManyCooks' coroutines on its executor",
+      packages: "clang++, g++ and a checkout", benchmarks: closures.union(batches).union(trees), needsCheckout: true),
+    Peer(
       name: "zig", summary: "Zig: std.Io.Threaded, and forks on a list through the stack", packages: "python3-venv",
       benchmarks: closures.subtracting(onAnyThread.keys).union(dependencies).union(trees).union(loops).union(tasks),
       reasons: onAnyThread),
@@ -84,8 +100,14 @@ public struct Peer: Sendable {
   private static let trees: Set = [
     "forkjoin/fib", "forkjoin/skynet", "forkjoin/nqueens", "forkjoin/uts", "forkjoin/break-even",
   ]
-  private static let loops: Set = ["forkjoin/perform", "forkjoin/map", "forkjoin/sort"]
+  private static let ranges: Set = ["forkjoin/perform", "forkjoin/map"]
+  private static let loops = ranges.union(["forkjoin/sort"])
   private static let tasks: Set = ["async/spawn", "async/fib", "async/limit"]
+  private static let oneThreadSchedules = [
+    "overhead/contended-add": "only one thread at a time may schedule root tasks of libfork"
+  ]
+  private static let threadForEach = Dictionary(
+    uniqueKeysWithValues: closures.map { ($0, "a task of citor that nobody waits for is a thread of its own") })
   private static let notOnCounters = ["forkjoin/break-even": "a task of StarPU cannot wait for another"]
 
   /// A program of the user's, by what it says of itself.

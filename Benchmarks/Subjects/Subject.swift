@@ -77,6 +77,9 @@ public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
     _ count: Int, _ body: @escaping @Sendable (Int) async -> Void, whenBegun: @escaping @Sendable () async -> Void
   ) async
 
+  /// The calling task goes to the subject, which runs the body, and comes back. Needs the ability `hops`.
+  func hop(_ body: @escaping @Sendable () -> Void) async
+
   /// From now on at most `limit` bodies run at a time, and at most `lessUrgent` of those that are not urgent. Needs the
   /// abilities `tasks` and `limits`.
   func setPlaces(_ limit: Int, lessUrgent: Int)
@@ -122,6 +125,12 @@ extension ClosureSubject {
     _ count: Int, _ body: @escaping @Sendable (Int) async -> Void, whenBegun: @escaping @Sendable () async -> Void
   ) async {
     preconditionFailure("\(Self.name): no tasks")
+  }
+  /// As tasks go to what they may prefer. A task without a preference that prefers the default executor for a step goes
+  /// there as the task would go anywhere else.
+  @inlinable
+  public func hop(_ body: @escaping @Sendable () -> Void) async {
+    await withTaskExecutorPreference(taskExecutor ?? globalConcurrentExecutor) { body() }
   }
   public func setPlaces(_ limit: Int, lessUrgent: Int) { preconditionFailure("\(Self.name): no limits by priority") }
   public func submitTask(isUrgent: Bool, _ body: @escaping @Sendable () async -> Void) {

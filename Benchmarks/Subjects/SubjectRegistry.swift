@@ -17,6 +17,7 @@ public enum SubjectRegistry {
     visitor.visit(RawDispatchSubject.self)
     visitor.visit(TaskGroupSubject.self)
     visitor.visit(NIOSubject.self)
+    visitor.visit(NIOLoopSubject.self)
     visitor.visit(SerialSubject.self)
     visitor.visit(ThreadsSubject.self)
     visitor.visit(ControlSubject.self)

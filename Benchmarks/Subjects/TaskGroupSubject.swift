@@ -14,7 +14,7 @@ public final class TaskGroupSubject: CancellableSubject {
   public static var role: SubjectRole { .reference }
   public static var workersAreAdjustable: Bool { false }
 
-  public static var abilities: Abilities { [.threads, .cancellation, .tasks] }
+  public static var abilities: Abilities { [.threads, .cancellation, .tasks, .hops] }
 
   @usableFromInline let outstanding = Outstanding()
 

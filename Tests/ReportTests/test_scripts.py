@@ -129,18 +129,24 @@ def test_a_program_that_does_not_build_has_no_path(checkout):
 
 def peers(checkout, *arguments, **programs):
     """Calls scripts/peers, with programs of a test that come first on the path."""
-    (checkout / "Benchmarks/peers").symlink_to(pathlib.Path(__file__).parents[2] / "Benchmarks/peers")
+    for folder in "Benchmarks/peers", "Benchmarks/CWorkloads":
+        (checkout / folder).symlink_to(pathlib.Path(__file__).parents[2] / folder)
     for name, line in programs.items():
         program(checkout / "bin" / name, line)
     return call(checkout, "peers", *arguments, PATH=f"{checkout / 'bin'}:{os.environ['PATH']}")
+
+
+FROM = "--from takes NAME=FOLDER with a NAME of rayon tokio taskflow libfork citor toomanycooks, and not "
 
 
 @pytest.mark.parametrize(
     "arguments, code, words",
     [
         (["--from", "rayon=/nowhere"], 66, "--from rayon=/nowhere: there is no such folder"),
-        (["--from", "tbb=/tmp"], 64, "--from takes rayon=FOLDER or tokio=FOLDER, and not 'tbb=/tmp'"),
-        (["--from"], 64, "--from takes rayon=FOLDER or tokio=FOLDER, and not ''"),
+        (["--from", "tbb=/tmp"], 64, f"{FROM}'tbb=/tmp'"),
+        (["--from", "tokio"], 64, f"{FROM}'tokio'"),
+        (["--from"], 64, f"{FROM}''"),
+        (["citor"], 0, "skipping citor: it needs --from citor=FOLDER, the folder of a checkout of yours"),
         (["--form=rayon=/tmp"], 64, "there is no option --form=rayon=/tmp; there is --from NAME=FOLDER"),
     ],
 )
@@ -171,6 +177,32 @@ def test_a_checkout_stands_in_for_a_crate_and_its_commit_in_the_version(checkout
     assert done.returncode == 0 and done.stderr.endswith(f"peers: rayon: rayon 1.12.0 of {commit}, rustc 1.96.0\n"), done
     told = (checkout / "told").read_text()
     assert f'patch.crates-io.rayon.path="{folder}"' in told and 'source.crates-io.replace-with="debian"' in told
+
+
+# The program that it makes says what the compiler was told of the checkout.
+GXX = """for one; do
+case $last in -o) program=$one ;; -isystem) headers=$one ;; esac
+case $one in -DCHECKOUT=*) commit=${one#*=} ;; esac
+last=$one
+done
+printf '#!/bin/sh\\necho "version\t%s in %s"\\n' "$commit" "$headers" >"$program"
+chmod +x "$program\""""
+
+
+def test_a_peer_of_headers_is_built_from_a_checkout(checkout):
+    headers = checkout / "a folder/include"
+    headers.mkdir(parents=True)
+    done = peers(checkout, "--from", "citor=a folder", **{"g++": GXX})
+    lines = [f"peers: {headers.parent} has no include/citor/thread_pool.h: give the folder of a checkout of citor",
+             "peers: citor did not build"]
+    assert done.returncode == 1 and done.stderr.splitlines() == lines, done
+    (headers / "citor").mkdir()
+    (headers / "citor/thread_pool.h").touch()
+    path = f"{checkout / 'bin'}:{os.environ['PATH']}"
+    done = call(checkout, "peers", "--from=citor=a folder", PATH=path)
+    assert (done.returncode, done.stderr) == (0, f"peers: citor: a folder without commits in {headers}\n"), done
+    # The program stays until a source changes.
+    assert call(checkout, "peers", "citor", PATH=path).stderr == ""
 
 
 def test_where_the_index_gives_nothing_the_toolchain_is_that_of_debian(checkout):

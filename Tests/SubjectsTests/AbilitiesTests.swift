@@ -23,14 +23,15 @@ struct AbilitiesTests {
     let able = Dictionary(uniqueKeysWithValues: SubjectRegistry.all.map { ($0.name, $0.abilities.names) })
     let ours = [
       "operations", "cancellation", "threads", "barriers", "suspension", "fairness", "millions", "queues", "forks",
-      "loops", "collections", "tasks", "limits", "dependencies-at-once",
+      "loops", "collections", "tasks", "hops", "limits", "dependencies-at-once",
     ]
     #expect(able["stealing"] == ours && able["threadpool"] == ours && able["dispatch"] == ours)
     #expect(able["foundation"] == ["operations", "cancellation", "threads", "barriers", "suspension", "queues"])
     #expect(able["raw-dispatch"] == ["cancellation", "threads", "barriers", "suspension", "forks", "loops"])
-    #expect(able["task-group"] == ["cancellation", "threads", "tasks"])
+    #expect(able["task-group"] == ["cancellation", "threads", "tasks", "hops"])
     #expect(able["serial"] == ["forks", "loops", "collections"])
-    #expect(able["nio"] == ["threads"] && able["go"] == ["threads", "forks"])
+    #expect(able["nio"] == ["threads", "hops"] && able["nio-loop"] == ["hops"])
+    #expect(able["go"] == ["threads", "forks"])
     #expect(able["tbb-flow"] == ["threads"] && able["starpu"] == ["threads"])
   }
 }

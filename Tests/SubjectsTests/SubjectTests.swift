@@ -123,10 +123,10 @@ import Testing
     #expect(
       SubjectRegistry.all.filter { $0.role == .peer }.map(\.name) == [
         "tbb", "tbb-flow", "openmp-gcc", "openmp-llvm", "starpu", "rayon", "tokio", "go", "tbb-successors", "java",
-        "zig",
+        "taskflow", "libfork", "citor", "toomanycooks", "zig",
       ])
     #expect(SubjectRegistry.all.allSatisfy { !$0.summary.isEmpty && !$0.summary.contains("\n") })
-    #expect(SubjectRegistry.all.filter { !$0.abilities.contains(.threads) }.map(\.name) == ["serial"])
+    #expect(SubjectRegistry.all.filter { !$0.abilities.contains(.threads) }.map(\.name) == ["nio-loop", "serial"])
   }
 
   /// The report gives a bare backend the colour of its queue, which it knows by the name.

@@ -182,6 +182,9 @@ struct PeerTests {
     for word in ["rayon is not built", "scripts/peers go", "golang-go"] {
       #expect(complaint?.description.contains(word) == true)
     }
+    #expect(
+      PeerPrograms.advice("citor")
+        == "citor is not built: run scripts/peers --from citor=FOLDER, which needs g++ and a checkout")
     #expect(try Self.selection("all", none).missingPeers() == Peer.all.map(\.name))
   }
 

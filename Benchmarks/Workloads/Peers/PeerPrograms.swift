@@ -41,7 +41,7 @@ package struct PeerPrograms: Sendable {
         .unavailable,
         "\(program) \(error): "
           + (isGuest
-            ? "opbench peer-check \(program) says what it lacks" : "delete it, and scripts/peers \(name) makes it anew")
+            ? "opbench peer-check \(program) says what it lacks" : "delete it, and \(Self.builder(name)) makes it anew")
       )
     }
   }
@@ -73,7 +73,12 @@ package struct PeerPrograms: Sendable {
   package static func advice(_ peer: String) -> String {
     let name = SubjectVariant.subject(of: peer)
     let needs = Peer.all.first { $0.name == name }.map { ", which needs \($0.packages)" } ?? ""
-    return "\(name) is not built: run scripts/peers \(name)\(needs)"
+    return "\(name) is not built: run \(builder(name))\(needs)"
+  }
+
+  /// The command that builds a peer.
+  private static func builder(_ name: String) -> String {
+    "scripts/peers " + (Peer.named(name)?.needsCheckout == true ? "--from \(name)=FOLDER" : name)
   }
 
   private static func parent(_ path: String) -> String? {

@@ -203,6 +203,15 @@ static void run(const Request &request, Prepare prepare) {
   std::printf("end\n");
 }
 
+std::string compiler() {
+#ifdef __clang__
+  return "clang++ " + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__) + "." +
+         std::to_string(__clang_patchlevel__);
+#else
+  return std::string("g++ ") + __VERSION__;
+#endif
+}
+
 static void fail(std::string message) {
   std::replace_if(message.begin(), message.end(), [](char one) { return one == '\n' || one == '\t'; }, ' ');
   std::printf("failure\t%s\n", message.c_str());

@@ -105,6 +105,9 @@ Measure rounds(uint64_t operations, uint64_t edges, Once once, Verify verify) {
 /// Runs `body` where `workers` threads are at its service. What `body` throws, it throws too.
 using Within = void (*)(uint64_t workers, const Strategy &strategy, const std::function<void()> &body);
 
+/// The compiler of this program, as a version names it.
+std::string compiler();
+
 /// The version of the protocol, which is PeerProtocol.version of opbench.
 constexpr int protocolVersion = 1;
 

@@ -5,7 +5,9 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <thread>
+#include <utility>
 
 class Semaphore {
 public:
@@ -63,3 +65,11 @@ private:
   bool isOver = false;
   std::deque<std::thread> threads;
 };
+
+/// Threads that divide a number of operations among themselves: each runs the job once, from its first to its last.
+inline std::shared_ptr<ThreadTeam> sharing(size_t count, size_t operations,
+                                           std::function<void(size_t first, size_t last)> job) {
+  return std::make_shared<ThreadTeam>(count, [=, job = std::move(job)](size_t number) {
+    job(number * operations / count, (number + 1) * operations / count);
+  });
+}

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <new>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 extern "C" {
 #include "UnbalancedTree.h"
 }
+#include "beside.hpp"
 #include "work.hpp"
 
 /// Plain recursion on one thread, a call for each node: compilers differ in how many levels they would unfold into one.
@@ -32,6 +34,44 @@ template <typename Tree> uint64_t taskCount(const Tree &tree, const typename Tre
   }
   return tasks;
 }
+
+/// The sum over all nodes of a tree, with a task for each child of a node but the last, with which the node's own task
+/// goes on. A `Group` runs tasks and waits for them.
+template <typename Group, typename Tree> uint64_t groupedSum(const Tree &tree, const typename Tree::Node &node) {
+  auto count = tree.childCount(node);
+  if (count == 0) return tree.value(node);
+  uint64_t sums[Tree::mostChildren];
+  Group group;
+  tree.forEachChild(node, count, [&](uint32_t index, const typename Tree::Node &child) {
+    auto slot = &sums[index];
+    if (index + 1 < count) group.run([&tree, child, slot] { *slot = groupedSum<Group>(tree, child); });
+    else *slot = groupedSum<Group>(tree, child);
+  });
+  group.wait();
+  auto total = tree.value(node);
+  for (uint32_t index = 0; index < count; ++index) total += sums[index];
+  return total;
+}
+
+/// A child of a node and the sum of its nodes, for schedulers that begin with a task when all its siblings are known.
+template <typename Tree> struct Child {
+  union {
+    typename Tree::Node node;
+  };
+  uint64_t sum;
+
+  Child() {}
+  static void fill(Child *children, const Tree &tree, const typename Tree::Node &parent, uint32_t count) {
+    tree.forEachChild(parent, count, [&](uint32_t index, const typename Tree::Node &child) {
+      new (&children[index].node) typename Tree::Node(child);
+    });
+  }
+  static uint64_t total(const Child *children, const Tree &tree, const typename Tree::Node &parent, uint32_t count) {
+    auto total = tree.value(parent);
+    for (uint32_t index = 0; index < count; ++index) total += children[index].sum;
+    return total;
+  }
+};
 
 struct Fib {
   using Node = uint32_t;
@@ -102,12 +142,6 @@ struct GeometricTree {
     for (uint32_t index = 0; index < count; ++index) body(index, uts_child(node, index));
   }
 };
-
-inline double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  auto middle = values.size() / 2;
-  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 /// Bodies of one length, divided into halves; see ForkBreakEven.swift.
 struct Halving {
@@ -206,44 +240,20 @@ template <typename Solver> Measure breakEven(const Request &request) {
   return [=](uint64_t sweeps) { return sweep->run(sweeps); };
 }
 
-/// What of a benchmark is timed beside the threads that wait for tasks.
-struct Undisturbed {
-  template <typename Body> static auto alone(const Body &body) { return body(); }
-};
-
-/// `Solver::solve(tree)` gives the sum over all nodes of a tree. `Solver::alone(body)` runs `body` while no other
-/// thread of the scheduler needs a CPU.
+/// `Solver::solve(tree)` gives the sum over all nodes of a tree.
 template <typename Solver, typename Tree> Measure solved(const Request &request) {
   auto tree = std::make_shared<Tree>(request);
   auto tasks = request.count("tasks"), expected = request.count("expected");
   check(taskCount(*tree, tree->root) == tasks, "the tree has another number of tasks than " + std::to_string(tasks));
-  auto alone = Solver::alone([&] {
-    // The median of at least three runs and two milliseconds.
-    std::vector<double> times;
-    auto begin = now();
-    while (times.empty() || (now() - begin < 500000000 && (times.size() < 3 || now() - begin < 2000000))) {
-      auto start = now();
-      auto root = tree->root;
-      // The optimiser does not know that it is the same tree again.
-      asm volatile("" : "+m"(root));
-      auto found = serial(*tree, root);
-      times.push_back(double(now() - start));
-      check(found == expected, "the result of plain recursion is " + std::to_string(found));
-    }
-    return median(times);
-  });
-  return [=](uint64_t repeats) {
-    Elapsed elapsed;
-    for (uint64_t repeat = 0; repeat < repeats; ++repeat) {
-      auto start = Counters::read();
-      auto found = Solver::solve(*tree);
-      elapsed.add(start);
-      check(found == expected, "the result is " + std::to_string(found) + " instead of " + std::to_string(expected));
-    }
-    auto readings = elapsed.readings(tasks * repeats);
-    readings.push_back({"speedup", "ratio", alone * double(repeats) / double(elapsed.wall), repeats});
-    return readings;
+  auto plain = [=] {
+    auto root = tree->root;
+    // The optimiser does not know that it is the same tree again.
+    asm volatile("" : "+m"(root));
+    return serial(*tree, root);
   };
+  return besideOneThread<Solver>(tasks, plain, [=] { return Solver::solve(*tree); }, [=](uint64_t found) {
+    check(found == expected, "the result is " + std::to_string(found) + " instead of " + std::to_string(expected));
+  });
 }
 
 template <typename Solver> Benchmarks forkJoinBenchmarks() {

@@ -14,8 +14,7 @@ const Decision waiting{"wait", {"default", "passive", "active"}};
 
 #ifdef __clang__
 const char *const name = "openmp-llvm";
-const std::string version = "libomp, clang++ " + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__) +
-                            "." + std::to_string(__clang_patchlevel__);
+const char *const library = "libomp";
 const std::vector<Decision> decisions = {
     waiting,
     {"blocktime", {}, 0, 1000000},
@@ -25,7 +24,7 @@ const std::vector<Decision> decisions = {
 };
 #else
 const char *const name = "openmp-gcc";
-const std::string version = std::string("libgomp, g++ ") + __VERSION__;
+const char *const library = "libgomp";
 const std::vector<Decision> decisions = {waiting, {"spin", {"default"}, 0, 1000000000}};
 #endif
 
@@ -74,7 +73,7 @@ std::vector<char *> pointers(std::vector<std::string> &words) {
 
 } // namespace
 
-Runtime runtime() { return {name, version, decisions}; }
+Runtime runtime() { return {name, std::string(library) + ", " + compiler(), decisions}; }
 
 void setEnvironment(const Strategy &strategy) {
   auto wanted = variables(strategy);

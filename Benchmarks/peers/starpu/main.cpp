@@ -75,7 +75,7 @@ int main(int count, char **arguments) {
   int major, minor, release;
   starpu_get_version(&major, &minor, &release);
   auto version = "StarPU " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release) +
-                 ", g++ " + __VERSION__;
+                 ", " + compiler();
   std::vector<Decision> decisions = {
       {"sched", {"lws", "ws", "eager", "prio"}},
       {"bind", {"on", "off"}},

@@ -39,22 +39,15 @@ Measure localAdd(const Request &request) {
 }
 
 Measure contendedAdd(const Request &request) {
-  struct Contention {
-    Flags flags;
-    ThreadTeam producers;
-
-    Contention(size_t operations, size_t count)
-        : flags(operations), producers(count, [this, operations, count](size_t producer) {
-            addAll(flags, producer * operations / count, (producer + 1) * operations / count);
-          }) {}
-  };
   auto operations = request.positive("param.ops");
-  auto all = std::make_shared<Contention>(operations, request.positive("param.producers"));
+  auto flags = std::make_shared<Flags>(operations);
+  auto producers = sharing(request.positive("param.producers"), operations,
+                           [=](size_t first, size_t end) { addAll(*flags, first, end); });
   auto add = [=] {
-    all->producers.run();
+    producers->run();
     starpu_task_wait_for_all();
   };
-  return rounds(operations, 0, add, [=] { all->flags.verify(); });
+  return rounds(operations, 0, add, [=] { flags->verify(); });
 }
 
 } // namespace

@@ -12,7 +12,7 @@
 #include "protocol.hpp"
 
 inline int serveInArena(int count, char **arguments, const std::string &name, const Benchmarks &benchmarks) {
-  auto version = std::string("oneTBB ") + TBB_VERSION_STRING + ", g++ " + __VERSION__;
+  auto version = std::string("oneTBB ") + TBB_VERSION_STRING + ", " + compiler();
   auto within = [](uint64_t workers, const Strategy &, const std::function<void()> &body) {
     tbb::global_control limit(tbb::global_control::max_allowed_parallelism, workers);
     tbb::task_arena(int(workers)).execute(body);

@@ -43,21 +43,20 @@ Measure contendedAdd(const Request &request) {
     Flags flags;
     tbb::task_arena arena{tbb::task_arena::attach{}};
     tbb::task_group group;
-    ThreadTeam producers;
+    std::shared_ptr<ThreadTeam> producers;
 
     Contention(size_t operations, size_t count)
-        : flags(operations), producers(count, [this, operations, count](size_t producer) {
-            auto end = (producer + 1) * operations / count;
-            for (size_t index = producer * operations / count; index < end; ++index) {
+        : flags(operations), producers(sharing(count, operations, [this](size_t first, size_t end) {
+            for (auto index = first; index < end; ++index) {
               auto flag = flags.slot(index);
               arena.enqueue(group.defer([flag] { ++*flag; }));
             }
-          }) {}
+          })) {}
   };
   auto operations = request.positive("param.ops");
   auto all = std::make_shared<Contention>(operations, request.positive("param.producers"));
   auto add = [=] {
-    all->producers.run();
+    all->producers->run();
     all->group.wait();
   };
   return rounds(operations, 0, add, [=] { all->flags.verify(); });

@@ -18,7 +18,8 @@ pub const benchmarks = [_]protocol.Benchmark{
 };
 
 /// A loop that forks only where it is asked to: behind each piece of at most `grain` steps it looks whether a worker
-/// has no work, and then forks the second half of what is left. `steps` does the steps of a context from one to another.
+/// has no work, and then forks the second half of what is left. `steps` does the steps of a context from one to
+/// another.
 fn Loop(comptime Context: type, comptime grain: usize, comptime steps: fn (Context, usize, usize) void) type {
     return struct {
         const Range = struct { context: Context, first: usize, end: usize };
