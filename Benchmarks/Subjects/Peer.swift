@@ -77,6 +77,10 @@ public struct Peer: Sendable {
     Peer(
       name: "toomanycooks", summary: "C++: TooManyCooks' coroutines on its executor",
       packages: "clang++, g++ and a checkout", benchmarks: closures.union(batches).union(trees), needsCheckout: true),
+    Peer(
+      name: "zig", summary: "Zig: std.Io.Threaded, and forks on a list through the stack", packages: "python3-venv",
+      benchmarks: closures.subtracting(onAnyThread.keys).union(dependencies).union(trees).union(loops).union(tasks),
+      reasons: onAnyThread),
   ]
 
   private static let tbbPackages = "g++, and python3-venv or libtbb-dev"
@@ -84,6 +88,9 @@ public struct Peer: Sendable {
   private static let teams = closures.subtracting(outsideTeam.keys)
   private static let outsideTeam = [
     "overhead/contended-add": "a task of OpenMP belongs to the team of the thread that adds it"
+  ]
+  private static let onAnyThread = [
+    "overhead/contended-add": "where its pool has no thread free, the thread that adds a task runs it"
   ]
   private static let batches: Set = ["overhead/external-batch"]
   private static let dependencies: Set = [

@@ -229,6 +229,24 @@ def test_a_java_that_is_too_old_gets_one_line(checkout, java, javac, code, words
     assert done.returncode == code and lines[-1] == f"peers: {words}" and "peers: going on with Debian's Java" in lines, done
 
 
+@pytest.mark.parametrize(
+    "version, words",
+    [
+        ("0.17.2", "zig: zig 0.17.2"),
+        ("0.16.0", "skipping zig: it needs Zig 0.17, of Python's package index or on the path (ziglang.org/download); "
+         "Debian has none"),
+    ],
+)
+def test_where_the_index_gives_no_zig_that_on_the_path_must_be_of_its_version(checkout, version, words):
+    zig = f"""case $1 in
+version) echo {version} ;;
+build-exe) for last; do :; done; printf '#!/bin/sh\\necho "version\tzig {version}"\\n' >"${{last#-femit-bin=}}"; chmod +x "${{last#-femit-bin=}}" ;;
+esac"""
+    done = peers(checkout, "zig", zig=zig, python3="exit 1")
+    assert done.returncode == 0, done
+    assert done.stderr.splitlines()[1:] == ["peers: going on with the zig on the path", f"peers: {words}"], done
+
+
 @pytest.mark.parametrize("status", [0, 70, 69])
 def test_cells_that_failed_are_part_of_what_is_kept(checkout, opbench, status):
     """With 70 a run has failed cells and a result; with anything else it has no result."""

@@ -123,7 +123,7 @@ import Testing
     #expect(
       SubjectRegistry.all.filter { $0.role == .peer }.map(\.name) == [
         "tbb", "tbb-flow", "openmp-gcc", "openmp-llvm", "starpu", "rayon", "tokio", "go", "tbb-successors", "java",
-        "taskflow", "libfork", "citor", "toomanycooks",
+        "taskflow", "libfork", "citor", "toomanycooks", "zig",
       ])
     #expect(SubjectRegistry.all.allSatisfy { !$0.summary.isEmpty && !$0.summary.contains("\n") })
     #expect(SubjectRegistry.all.filter { !$0.abilities.contains(.threads) }.map(\.name) == ["nio-loop", "serial"])

@@ -159,6 +159,7 @@ struct PeerTests {
     let contended = BenchmarkName("overhead", "contended-add")
     #expect(try obstacle("starpu", contended) == nil)
     #expect(try obstacle("openmp-gcc", contended)?.contains("belongs to the team") == true)
+    #expect(try obstacle("zig", contended)?.contains("the thread that adds a task runs it") == true)
     let fib = BenchmarkName("forkjoin", "fib")
     #expect(try obstacle("tbb", fib, ["n": "10", "join": "fork"]) == nil)
     #expect(try obstacle("tbb", fib, ["n": "10", "join": "counter"]) == "its program has only join=fork")

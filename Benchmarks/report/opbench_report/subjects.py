@@ -58,6 +58,7 @@ _PALETTES = {
         Look("#3f6b00", "#a8d14f", "D", "diamond", "longdash", True),
         Look("#5c3a9e", "#c3b0ff", ">", "triangle-right", "longdash", True),
         Look("#a34700", "#ffb066", "^", "triangle-up", "dashdot", True),
+        Look("#00605a", "#7fe0cf", "s", "square", "dashdot", True),
     ),
     "baseline": (Look("#6b6b6b", "#b3b3b3", "_", "line-ew", "dot", True),),
 }
