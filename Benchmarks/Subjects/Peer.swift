@@ -62,7 +62,7 @@ public struct Peer: Sendable {
     Peer(
       name: "java", summary: "Java: ForkJoinPool, CompletableFuture and virtual threads",
       packages: "openjdk-17-jdk-headless, gcc and python3-venv",
-      benchmarks: closures.union(dependencies).union(trees).union(loops).union(tasks)),
+      benchmarks: closures.union(dependencies).union(trees).union(loops).union(tasks).union(["blocking/sleepers"])),
     Peer(
       name: "taskflow", summary: "C++: Taskflow's graphs, tasks and task groups", packages: "g++ and a checkout",
       benchmarks: closures.union(dependencies).union(trees).union(ranges), needsCheckout: true),

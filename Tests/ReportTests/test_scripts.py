@@ -179,6 +179,17 @@ def test_a_checkout_stands_in_for_a_crate_and_its_commit_in_the_version(checkout
     assert f'patch.crates-io.rayon.path="{folder}"' in told and 'source.crates-io.replace-with="debian"' in told
 
 
+def test_a_checkout_that_cargo_passes_over_is_not_measured_as_one(checkout):
+    folder = checkout / "rayon"
+    folder.mkdir()
+    (folder / "Cargo.toml").write_text('[package]\nname = "rayon"\n')
+    cargo = CARGO.replace("\\n' >", "\\n[[patch.unused]]\\nname = \"rayon\"\\n' >")
+    done = peers(checkout, "--from", "rayon=rayon", cargo=cargo, rustc="echo rustc 1.96.0", **{"apt-get": "exit 1"})
+    assert done.returncode == 1 and not (checkout / ".build/peers/rayon").exists(), done
+    line = f"peers: {folder} needs crates that cargo cannot reach here: give a checkout of an older version"
+    assert line in done.stderr.splitlines(), done
+
+
 # The program that it makes says what the compiler was told of the checkout.
 GXX = """for one; do
 case $last in -o) program=$one ;; -isystem) headers=$one ;; esac

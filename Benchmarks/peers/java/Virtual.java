@@ -1,3 +1,4 @@
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -6,12 +7,13 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What tasks of Swift do in the family async, with virtual threads. They came with Java 21. */
+/** What tasks of Swift do in the family async, and bodies that block, with virtual threads. They came with Java 21. */
 final class Virtual {
   static final Map<String, Protocol.Benchmark> BENCHMARKS = Map.of(
       "async/spawn", request -> new Virtual().spawn(request),
       "async/fib", request -> new Virtual().fib(request),
-      "async/limit", request -> new Virtual().limit(request));
+      "async/limit", request -> new Virtual().limit(request),
+      "blocking/sleepers", request -> new Virtual().sleepers(request));
 
   private final ThreadFactory factory;
 
@@ -142,5 +144,39 @@ final class Virtual {
       Protocol.check(seen <= limit, seen + " ran at a time, and " + limit + " may");
       flags.verify();
     });
+  }
+
+  /** A thread for each body. All of them sleep for the same time, whatever the number of workers. */
+  private Protocol.Measure sleepers(Protocol.Request request) {
+    int bodies = request.positive("param.bodies");
+    double sleep = request.number("param.sleep_ms") * 1e6;
+    Duration each = Duration.ofNanos((long) sleep);
+    Work.Flags flags = new Work.Flags(bodies);
+    return repeats -> {
+      long makespan = 0;
+      for (int repeat = 0; repeat < repeats; ++repeat) {
+        long begin = System.nanoTime();
+        CountDownLatch done = new CountDownLatch(bodies);
+        for (int index = 0; index < bodies; ++index) {
+          int own = index;
+          start(() -> {
+            Thread.sleep(each.toMillis(), each.toNanosPart() % 1_000_000);
+            flags.mark(own);
+            done.countDown();
+          });
+        }
+        try {
+          done.await();
+        } catch (InterruptedException error) {
+          throw new IllegalStateException(error);
+        }
+        makespan += System.nanoTime() - begin;
+        flags.verify();
+      }
+      double mean = (double) makespan / repeats;
+      return List.of(
+          new Protocol.Reading("efficiency", "ratio", sleep / mean, (long) bodies * repeats),
+          new Protocol.Reading("makespan_ns", "ns", mean, repeats));
+    };
   }
 }
