@@ -130,7 +130,8 @@ struct TimeTests {
     }
   }
 
-  /// The backend is that of no test: a machine that is busy for longer than `patience` would make a guest of a test's body.
+  /// The backend is that of no test: a machine that is busy for longer than `patience` would make a guest of a test's
+  /// body.
   @Test("a wait that was left drives nothing any more, neither jobs nor the clock")
   func leftWait() async throws {
     let backend = DeterministicBackend(seed: 5, runsByItself: false)
