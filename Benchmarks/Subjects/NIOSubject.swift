@@ -40,8 +40,8 @@ public final class NIOSubject: ClosureSubject {
   }
 }
 
-/// The event loops of SwiftNIO by turns: `execute`, and `submit` where a task awaits the result. Work that an event loop
-/// has got waits for that loop, so closures must not wait for one another.
+/// The event loops of SwiftNIO by turns: `execute`, and `submit` where a task awaits the result. Work that an event
+/// loop has got waits for that loop, so closures must not wait for one another.
 public final class NIOLoopSubject: ClosureSubject {
   public static var name: String { "nio-loop" }
   public static var summary: String { "SwiftNIO's event loops, by turns" }
