@@ -57,17 +57,17 @@ public struct Peer: Sendable {
       name: "go", summary: "Go: goroutines", packages: "python3-venv or golang-go",
       benchmarks: closures.union(dependencies).union(trees).union(tasks)),
     Peer(
-      name: "tbb-successors", summary: "C++: oneTBB's task_group, whose tasks have successors",
+      name: "tbb-successors", summary: "C++: oneTBB's task_group with successors",
       packages: "g++ and python3-venv", benchmarks: dependencies),
     Peer(
-      name: "java", summary: "Java: ForkJoinPool, CompletableFuture and virtual threads",
+      name: "java", summary: "Java: ForkJoinPool and virtual threads",
       packages: "openjdk-17-jdk-headless, gcc and python3-venv",
       benchmarks: closures.union(dependencies).union(trees).union(loops).union(tasks).union(["blocking/sleepers"])),
     Peer(
       name: "taskflow", summary: "C++: Taskflow's graphs, tasks and task groups", packages: "g++ and a checkout",
       benchmarks: closures.union(dependencies).union(trees).union(ranges), needsCheckout: true),
     Peer(
-      name: "libfork", summary: "C++: libfork's coroutines, which fork and join",
+      name: "libfork", summary: "C++: libfork's coroutines",
       packages: "clang++, g++ and a checkout",
       benchmarks: closures.union(trees).union(ranges).subtracting(oneThreadSchedules.keys),
       reasons: oneThreadSchedules, needsCheckout: true),
@@ -75,10 +75,10 @@ public struct Peer: Sendable {
       name: "citor", summary: "C++: citor's forkJoin and parallelFor", packages: "g++ and a checkout",
       benchmarks: trees.union(ranges), reasons: threadForEach, needsCheckout: true),
     Peer(
-      name: "toomanycooks", summary: "C++: TooManyCooks' coroutines on its executor",
+      name: "toomanycooks", summary: "C++: TooManyCooks' coroutines",
       packages: "clang++, g++ and a checkout", benchmarks: closures.union(batches).union(trees), needsCheckout: true),
     Peer(
-      name: "zig", summary: "Zig: std.Io.Threaded, and forks on a list through the stack", packages: "python3-venv",
+      name: "zig", summary: "Zig: std.Io.Threaded, and a list of forks", packages: "python3-venv",
       benchmarks: closures.subtracting(onAnyThread.keys).union(dependencies).union(trees).union(loops).union(tasks),
       reasons: onAnyThread),
   ]

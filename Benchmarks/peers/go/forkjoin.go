@@ -178,8 +178,8 @@ func (q queens) serial(node board) uint64 {
 	return sum
 }
 
-// T1 of the published samples, cut off at a depth; see UnbalancedTreeSearch.swift. The nodes are in C, see CWorkloads: a
-// call costs some 40 ns, and a task below the cutoff is one call of 9 us.
+// T1 of the published samples, cut off at a depth; see UnbalancedTreeSearch.swift. The nodes are in C: a task below the
+// cutoff is one call of 9 us.
 type geometricTree struct{ depth, cutoff uint32 }
 
 type state = C.struct_uts_node

@@ -173,7 +173,7 @@ final class ForkJoin {
     }
   }
 
-  /** T1 of the published samples, cut off at a depth; see UnbalancedTreeSearch.swift. The nodes are in C: CWorkloads. */
+  /** T1 of the published samples, cut off at a depth; see UnbalancedTreeSearch.swift. The nodes are in C. */
   private static final class Uts extends Node {
     /** The fields of a node in C. The last one is its depth. */
     private final int[] node = new int[6];
