@@ -61,12 +61,14 @@ def test_other_results_have_neither(built, facts):
 
 def test_the_tables_hold_each_subject_that_forks(results):
     costs, starts = fork_section.section(results.measured)
-    ((title, arm, fork, gain, whole),) = costs["rows"]
+    ((title, arm, fork, over, gain, whole),) = costs["rows"]
     assert (title, arm) == ("fib fork n=25", "stealing@2")
     # A quarter of one worker's time is the plain recursion, and a second worker halves that time.
     assert float(fork.split()[0]) == pytest.approx(0.25, rel=0.05)
     assert float(gain.removeprefix("x").split()[0]) == pytest.approx(2, rel=0.05)
     assert float(whole.split()[0]) == pytest.approx(0.5, rel=0.05)
+    # These rows have no time beyond the plain recursion.
+    assert over == ""
     assert "[" in fork and "[" in gain and "[" in whole
     assert [row[:2] for row in starts["rows"]] == [
         ("from=outside", "stealing@2"),

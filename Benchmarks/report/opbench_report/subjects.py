@@ -59,6 +59,11 @@ _PALETTES = {
         Look("#5c3a9e", "#c3b0ff", ">", "triangle-right", "longdash", True),
         Look("#a34700", "#ffb066", "^", "triangle-up", "dashdot", True),
         Look("#00605a", "#7fe0cf", "s", "square", "dashdot", True),
+        Look("#6d4c41", "#c8a99c", "8", "octagon", "dot", True),
+        Look("#9a2d6e", "#e59cc8", "d", "diamond-tall", "dot", True),
+        Look("#1f5fa8", "#86b8f7", "v", "triangle-down", "dash", True),
+        Look("#b03a2e", "#f5968c", "h", "hexagon", "dot", True),
+        Look("#2d7d32", "#84d488", "p", "pentagon", "dashdot", True),
     ),
     "baseline": (Look("#6b6b6b", "#b3b3b3", "_", "line-ew", "dot", True),),
 }
@@ -66,8 +71,8 @@ _PALETTES = {
 _COMPARED = Look("#1a1a1a", "#f2f2f2", "D", "diamond", "dash")
 # Where a role has more subjects than looks.
 _SPARE = (
-    Look("#6d4c41", "#c8a99c", "8", "octagon", "dot", True),
-    Look("#9a2d6e", "#e59cc8", "d", "diamond-tall", "dot", True),
+    Look("#5d6d1e", "#c3d36a", "o", "circle", "dot", True),
+    Look("#7d5ba6", "#d0b3f5", "H", "hexagon2", "dot", True),
 )
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 # How many looks take turns.
