@@ -11,7 +11,7 @@ private let hasPython = ProcessRunner.run("python3", ["--version"], timeout: 60)
   static let peer = Checkout.path("Examples/PythonPeer/peer.py")
   let folder = TemporaryFolder()
 
-  /// Writes a copy of the peer with changes. Each text that a change replaces stands in the peer once.
+  /// Writes a copy of the peer with changes. The text that a change replaces must occur once in the peer.
   private func liar(_ changes: KeyValuePairs<String, String>) throws -> String {
     var text = String(decoding: try #require(FileManager.default.contents(atPath: Self.peer)), as: UTF8.self)
     for (right, wrong) in changes {

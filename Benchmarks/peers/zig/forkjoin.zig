@@ -1,7 +1,7 @@
 //! Trees whose nodes contribute to one sum, as in ForkJoinTree.swift, on the forks of forks.zig.
 //!
-//! A process has one tree, so what that is like stands in variables of its type. The children of a node are made one
-//! after the other, by `next`, out of what is left of them.
+//! A process solves one tree. So its parameters, such as the depth, are variables of the tree's type, and not fields.
+//! The children of a node are made one after the other: `next` takes the next child from those that are left.
 
 const std = @import("std");
 const forks = @import("forks.zig");

@@ -49,12 +49,13 @@
 //!
 //! Behind `done` the record may be gone: the thread that did the fork touches only the owner, which lasts.
 //!
-//! What could be lost. A fork: no, its owner runs each one that no other has begun. Whoever is asleep and never given
-//! anything loses nothing. One that sleeps until its fork is done: it writes asleep, and then reads `done`; the other
-//! writes `done`, and then reads the state. All four are sequentially consistent, so one of the two sees the other's
-//! store. If the other one saw asleep, it writes looking before it wakes: a sleeper that has not reached the kernel yet
-//! finds another word there, and does not sleep. A sleeper that is chosen is woken by its giver, who wrote given
-//! before: the sleeper reads the word again, and goes on looking if the gift has been taken back.
+//! What could be lost. A fork is not: its owner runs each fork that no other worker has begun. A worker that sleeps
+//! and is given nothing misses nothing. A worker that sleeps until its fork is done writes asleep, and then reads
+//! `done`; the other worker writes `done`, and then reads the state. All four are sequentially consistent, so one of
+//! the two sees the other's store. If the other worker saw asleep, it writes looking before it wakes the sleeper: a
+//! sleeper that has not reached the kernel yet finds another word there, and does not sleep. A sleeper that is chosen
+//! is woken by its giver, who wrote given before: the sleeper reads the word again, and goes on looking if the gift
+//! has been taken back.
 
 const std = @import("std");
 const linux = std.os.linux;
