@@ -52,6 +52,13 @@ let library: [Target] = [
   .target(
     name: "OperationExecutors", dependencies: ["OperationForks", "OperationJobs", "Primitives", "CPlatform"],
     path: "Sources/OperationExecutors", swiftSettings: settings),
+  // Graphs that are made once and run often: jobs, forks and tasks, and no operation.
+  .target(
+    name: "OperationGraphs",
+    dependencies: [
+      "OperationExecutors", "OperationForks", "OperationJobs", "OperationTraceEvents", "Primitives", "CPlatform",
+    ],
+    path: "Sources/OperationGraphs", exclude: ["README.md"], swiftSettings: settings),
   .target(
     name: "OperationCore",
     dependencies: [
@@ -86,16 +93,16 @@ let library: [Target] = [
   .target(
     name: "Operations",
     dependencies: [
-      "OperationCore", "OperationExecutors", "OperationForks", "OperationJobs", "OperationLoops", "OperationTraces",
-      "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "CPlatform",
+      "OperationCore", "OperationExecutors", "OperationForks", "OperationGraphs", "OperationJobs", "OperationLoops",
+      "OperationTraces", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "CPlatform",
     ],
     path: "Sources/Operations", swiftSettings: settings),
   // All of the library: for writing a backend or choosing a strategy.
   .target(
     name: "OperationBackends",
     dependencies: [
-      "OperationCore", "OperationExecutors", "OperationForks", "OperationJobs", "OperationLoops", "OperationTraces",
-      "Operations", "Scheduling",
+      "OperationCore", "OperationExecutors", "OperationForks", "OperationGraphs", "OperationJobs", "OperationLoops",
+      "OperationTraces", "Operations", "Scheduling",
     ],
     path: "Sources/OperationBackends", swiftSettings: settings),
   // The only target of the library that imports Foundation. No other target of the library depends on this one.

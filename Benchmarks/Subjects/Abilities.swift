@@ -44,6 +44,9 @@ public struct Abilities: OptionSet, Hashable, Sendable {
   /// A task of Swift's default executor goes to the subject for one step. The subject has `hop`.
   public static let hops = Abilities(rawValue: 16_384)
 
+  /// Graphs that are made once and run often. The subject has `record`.
+  public static let recordedGraphs = Abilities(rawValue: 32_768)
+
   private static let named: [(ability: Abilities, name: String, words: String)] = [
     (.operations, "operations", "operations with dependencies and priorities"),
     (.cancellation, "cancellation", "closures that can be cancelled"),
@@ -60,6 +63,7 @@ public struct Abilities: OptionSet, Hashable, Sendable {
     (.hops, "hops", "way for a task to go there for one step"),
     (.limits, "limits", "limits that hold for less urgent work alone"),
     (.dependenciesAtOnce, "dependencies-at-once", "initializer that takes dependencies"),
+    (.recordedGraphs, "recorded-graphs", "graph that is made once and run often"),
   ]
 
   /// The names of the abilities, one word each, the most telling ability first.

@@ -23,7 +23,7 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   public static var abilities: Abilities {
     [
       .threads, .cancellation, .operations, .barriers, .suspension, .fairness, .millions, .queues, .forks, .loops,
-      .collections, .tasks, .hops, .limits, .dependenciesAtOnce,
+      .collections, .tasks, .hops, .limits, .dependenciesAtOnce, .recordedGraphs,
     ]
   }
 
@@ -54,6 +54,26 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
     _ first: @Sendable () throws(Failure) -> Value, _ second: @Sendable () throws(Failure) -> Value
   ) throws(Failure) -> (Value, Value) {
     try join(first, second)
+  }
+
+  public func record(_ shape: RecordedShape, _ body: @escaping @Sendable (Int) -> Void) -> () -> Void {
+    let order: GraphOrder =
+      switch shape.order {
+      case .added: .added
+      case .criticalPath: .criticalPath
+      case .measured: .measured
+      }
+    let graph = OperationGraph(order: order) { graph in
+      var nodes: [any AnyGraphNode] = []
+      nodes.reserveCapacity(shape.inputs.count)
+      for (task, inputs) in shape.inputs.enumerated() {
+        nodes.append(graph.add(cost: shape.costs[task], after: inputs.map { nodes[$0] }) { body(task) })
+      }
+    }
+    let backend = queue.backend
+    return {
+      do { try backend.run { try graph.run() } } catch { preconditionFailure("a graph without errors threw \(error)") }
+    }
   }
 
   // Always inlined: the compiler makes the body of a loop a part of the loop, as the compilers of the peers do.

@@ -15,6 +15,8 @@ public struct Peer: Sendable {
   public var join = "fork"
   /// What its scheduler lets a user choose; empty where that is nothing.
   package var decisions: [PeerDecision] = []
+  /// Whether it has graphs of its own that are made once and run often.
+  package var keepsGraphs = false
   /// Whether `scripts/peers` builds it from a checkout of the user's, and from nothing else.
   package var needsCheckout = false
   /// Where the program is, for one of the user's; nil: `scripts/peers` builds it.
@@ -30,10 +32,10 @@ public struct Peer: Sendable {
   private static let own: [Peer] = [
     Peer(
       name: "tbb", summary: "C++: oneTBB's task_group", packages: tbbPackages,
-      benchmarks: closures.union(batches).union(dependencies).union(trees)),
+      benchmarks: closures.union(batches).union(dependencies).union(recorded).union(trees)),
     Peer(
       name: "tbb-flow", summary: "C++: oneTBB's flow::graph, which has dependencies", packages: tbbPackages,
-      benchmarks: dependencies),
+      benchmarks: dependencies.union(recorded), keepsGraphs: true),
     Peer(
       name: "openmp-gcc", summary: "C++: OpenMP's tasks with depend, on libgomp", packages: "g++",
       benchmarks: teams.union(dependencies).union(trees), reasons: outsideTeam,
@@ -49,13 +51,14 @@ public struct Peer: Sendable {
       join: "counter", decisions: [.starpuSched, .starpuBind, .starpuBackoff]),
     Peer(
       name: "rayon", summary: "Rust: rayon's scope and join", packages: "librust-rayon-dev and cargo",
-      benchmarks: closures.union(batches).union(dependencies).union(trees).union(loops)),
+      benchmarks: closures.union(batches).union(dependencies).union(recorded).union(trees).union(loops)),
     Peer(
       name: "tokio", summary: "Rust: Tokio's runtime with several threads", packages: "librust-tokio-dev and cargo",
-      benchmarks: closures.union(dependencies).union(trees).union(tasks), decisions: [.tokioLifo, .tokioGlobal]),
+      benchmarks: closures.union(dependencies).union(recorded).union(trees).union(tasks),
+      decisions: [.tokioLifo, .tokioGlobal]),
     Peer(
       name: "go", summary: "Go: goroutines", packages: "python3-venv or golang-go",
-      benchmarks: closures.union(dependencies).union(trees).union(tasks)),
+      benchmarks: closures.union(dependencies).union(recorded).union(trees).union(tasks)),
     Peer(
       name: "tbb-successors", summary: "C++: oneTBB's task_group with successors",
       packages: "g++ and python3-venv", benchmarks: dependencies),
@@ -65,7 +68,8 @@ public struct Peer: Sendable {
       benchmarks: closures.union(dependencies).union(trees).union(loops).union(tasks).union(["blocking/sleepers"])),
     Peer(
       name: "taskflow", summary: "C++: Taskflow's graphs, tasks and task groups", packages: "g++ and a checkout",
-      benchmarks: closures.union(dependencies).union(trees).union(ranges), needsCheckout: true),
+      benchmarks: closures.union(dependencies).union(recorded).union(trees).union(ranges), keepsGraphs: true,
+      needsCheckout: true),
     Peer(
       name: "libfork", summary: "C++: libfork's coroutines",
       packages: "clang++, g++ and a checkout",
@@ -97,6 +101,8 @@ public struct Peer: Sendable {
     "dependencies/chain", "dependencies/fan-in", "dependencies/fan-out", "dependencies/diamond", "dependencies/tree",
     "dependencies/graph", "dependencies/metg",
   ]
+  /// Where a graph, or what counts its tasks by hand, can be kept for the next run.
+  private static let recorded: Set = ["dependencies/recorded"]
   private static let trees: Set = [
     "forkjoin/fib", "forkjoin/skynet", "forkjoin/nqueens", "forkjoin/uts", "forkjoin/break-even",
   ]
@@ -121,9 +127,16 @@ public struct Peer: Sendable {
 
   private var forks: Bool { join == "fork" && !benchmarks.isDisjoint(with: Self.trees) }
 
+  private var abilities: Abilities {
+    var abilities: Abilities = .threads
+    if forks { abilities.insert(.forks) }
+    if keepsGraphs { abilities.insert(.recordedGraphs) }
+    return abilities
+  }
+
   public var info: SubjectInfo {
     SubjectInfo(
-      name: name, summary: summary, role: .peer, abilities: forks ? [.threads, .forks] : .threads,
+      name: name, summary: summary, role: .peer, abilities: abilities,
       workersAreAdjustable: true, benchmarks: benchmarks, reasons: reasons, onlyParameters: ["join": join])
   }
 

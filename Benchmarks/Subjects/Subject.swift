@@ -47,6 +47,11 @@ public protocol ClosureSubject: AnyObject, Sendable, WorkAdder {
   /// the subject. Needs the ability `forks`.
   func forkFromOutside(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int)
 
+  /// Makes a graph of tasks.
+  /// - Returns: a function that runs the graph: it calls `body` once for each task, and returns when all have returned.
+  ///   The calling thread is outside of the subject. Needs the ability `recordedGraphs`.
+  func record(_ graph: RecordedShape, _ body: @escaping @Sendable (Int) -> Void) -> () -> Void
+
   /// Runs `body` for every index below `count`, maybe at the same time, and returns when all have returned. The calling
   /// thread is outside of the subject. Needs the ability `loops`.
   func perform(_ count: Int, _ body: @Sendable (Int) -> Void)
@@ -108,6 +113,9 @@ extension ClosureSubject {
   public func forkFromOutside(_ first: @Sendable () -> Int, _ second: @Sendable () -> Int) -> (Int, Int) {
     preconditionFailure("\(Self.name): no forks")
   }
+  public func record(_ graph: RecordedShape, _ body: @escaping @Sendable (Int) -> Void) -> () -> Void {
+    preconditionFailure("\(Self.name): no graph that is made once and run often")
+  }
   public func perform(_ count: Int, _ body: @Sendable (Int) -> Void) { preconditionFailure("\(Self.name): no loops") }
   public func map(_ elements: [UInt64], _ transform: @Sendable (UInt64) -> UInt64) -> [UInt64] {
     preconditionFailure("\(Self.name): no collections")
@@ -140,6 +148,26 @@ extension ClosureSubject {
     _ first: @Sendable () throws(Failure) -> Value, _ second: @Sendable () throws(Failure) -> Value
   ) throws(Failure) -> (Value, Value) {
     preconditionFailure("\(Self.name): no forks")
+  }
+}
+
+/// The shape of a graph that is made once and run often.
+public struct RecordedShape: Sendable {
+  /// Which of several tasks that are ready runs first.
+  public enum Order: String, Sendable, CaseIterable {
+    case added
+    case criticalPath = "critical-path"
+    case measured
+  }
+
+  /// The tasks that each task comes after. They stand before it.
+  public let inputs: [[Int]]
+  /// How long each task takes, in nanoseconds.
+  public let costs: [Double]
+  public let order: Order
+
+  public init(inputs: [[Int]], costs: [Double], order: Order) {
+    (self.inputs, self.costs, self.order) = (inputs, costs, order)
   }
 }
 

@@ -41,6 +41,7 @@ package struct Catalogue: Sendable {
       Barrier(),
       GraphPatterns(),
       RandomDAG(),
+      RecordedGraph(),
       MinimumGranularity(),
     ] + replays + [
       RankError(),

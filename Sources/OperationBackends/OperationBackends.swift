@@ -3,6 +3,7 @@
 @_exported import OperationCore
 @_exported import OperationExecutors
 @_exported import OperationForks
+@_exported import OperationGraphs
 @_exported import OperationJobs
 @_exported import OperationLoops
 @_exported import OperationTraces

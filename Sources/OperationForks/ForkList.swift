@@ -71,8 +71,8 @@ final class ForkList: @unchecked Sendable {
   @exclusivity(unchecked) var task = Task()
   /// The pool whose threads may show forks of the list; nil when nobody may.
   @exclusivity(unchecked) private(set) var pool: ObjectIdentifier?
-  /// The scopes of the owner that spawn, the innermost last.
-  @exclusivity(unchecked) var cores: [Unmanaged<SpawnCore>] = []
+  /// What is told of levels, the innermost last.
+  @exclusivity(unchecked) var told: [Crew.Told] = []
 
   // The owner's.
   /// What the scopes under way found, the innermost last; nil for a scope that changed nothing.

@@ -56,6 +56,9 @@ package struct ForkScope {
     ForkList.unmanaged(list)._withUnsafeGuaranteedRef { $0.end() }
   }
 
+  /// Where a scope that began here would be: in no other scope.
+  package static var homeHere: BackendHome { home(of: LaunchFrame.current)._withUnsafeGuaranteedRef { $0 } }
+
   /// The backend of the innermost operation, when that backend runs forks; otherwise the default backend.
   private static func home(of launch: UnsafeMutablePointer<LaunchFrame>?) -> Unmanaged<BackendHome> {
     var frame = launch

@@ -81,5 +81,8 @@ package enum Forks {
 
   /// The level of an operation has changed that runs. Called without locks, behind the change. One load when no thread
   /// of the program has ever joined, and else O(threads that have).
-  package static func levelChanged(of operation: UInt) { ForkList.levelChanged(of: operation) }
+  package static func levelChanged(of operation: UInt) {
+    ForkList.levelChanged(of: operation)
+    Crew.levelChanged(of: operation)
+  }
 }

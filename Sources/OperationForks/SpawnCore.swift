@@ -4,7 +4,7 @@ import Primitives
 import Synchronization
 
 /// The children of a scope. `README.md` here has the protocol, in "Scopes that spawn".
-final class SpawnCore: Sendable {
+final class SpawnCore: CrewWork, Sendable {
   typealias Body = @Sendable () -> (any Error)?
 
   private struct Child {
@@ -44,51 +44,19 @@ final class SpawnCore: Sendable {
   private let locked = Locked(State())
   /// Changes when the owner has something to look at.
   private let news = Atomic<UInt32>(0)
-  /// The backend whose threads help; nil when there is no memory for a list of forks: then nobody helps. The queue of
-  /// the operation holds the backend until the scope has ended, or else the caller of `Backend.run` does. So the home
-  /// is used only while children wait or run.
-  private var home: Unmanaged<BackendHome>? { task.home }
-  private let task: ForkList.Task
-  private let launch: Launch
-  private let scope: UInt64
-  /// The newest task-local value of the owner, which stays until the scope has ended.
-  private let values: Values
+  private let crew = Crew()
 
-  /// The launch frame of the owner. It lies on the owner's stack until the scope has ended.
-  private struct Launch: @unchecked Sendable {
-    // Sendable: threads that run children read the frame, and the owner waits for these threads.
-    let frame: UnsafeMutablePointer<LaunchFrame>?
-  }
-
-  private struct Values: @unchecked Sendable {
-    // Sendable: what a value stands in changes no more, and a bound value is `Sendable`.
-    let newest: UnsafeMutableRawPointer?
-  }
-
-  /// Called by the owner, in a scope of forks.
-  init() {
-    launch = Launch(frame: LaunchFrame.current)
-    let list = cplatform_forks_here().map(ForkList.of)
-    task = list?.task ?? ForkList.Task()
-    scope = list?.memory.pointee.scope ?? 0
-    values = Values(newest: cplatform_values_here())
-  }
+  /// The backend whose threads help; nil when there is no memory for a list of forks: then nobody helps.
+  private var home: Unmanaged<BackendHome>? { crew.home }
 
   /// Called by the owner: from now on, or no longer, the scope is told when the level of its operation changes.
-  func list(_ isListed: Bool) {
-    guard let list = cplatform_forks_here().map(ForkList.of) else { return }
-    list.lock.withLock {
-      if isListed { list.cores.append(.passUnretained(self)) } else { list.cores.removeLast() }
-    }
-  }
-
-  private var level: Int { ForkList.level(of: launch.frame, in: task) }
+  func list(_ isListed: Bool) { isListed ? crew.beginTelling(self) : crew.endTelling() }
 
   // MARK: - Spawning
 
   func spawn(_ body: @escaping Body) {
     let here = cplatform_values_here()
-    let bound = here == values.newest ? nil : here.map(BoundValues.init(copying:)) ?? BoundValues.none
+    let bound = here == crew.newestValue ? nil : here.map(BoundValues.init(copying:)) ?? BoundValues.none
     locked.lock()
     if locked.state.hasEnded {
       locked.unlock()
@@ -106,7 +74,7 @@ final class SpawnCore: Sendable {
     tellOwnerAndUnlock()
     guard usesBackend else { return }
     if let job { submitJob(job) }
-    passTurn()
+    crew.passTurn()
     childEnded()
   }
 
@@ -122,9 +90,8 @@ final class SpawnCore: Sendable {
   }
 
   private func submitJob(_ levels: Int) {
-    guard let home else { return }
-    let job = Unmanaged<JobObject>.passRetained(SpawnJob(self, level: level, levels: levels))
-    if home._withUnsafeGuaranteedRef({ $0.show(Job(owning: job), wakes: true) }) { return }
+    let job = Unmanaged<JobObject>.passRetained(SpawnJob(self, level: crew.level, levels: levels))
+    if crew.show(Job(owning: job)) { return }
     // The backend takes nothing from outside any more. The owner runs what is left.
     job.release()
     locked.withLock { jobIsGone(levels) }
@@ -133,24 +100,14 @@ final class SpawnCore: Sendable {
   /// Called with the lock, for a job that was counted when the level had changed this number of times.
   private func jobIsGone(_ levels: Int) { if levels == locked.state.levels { locked.state.jobs -= 1 } }
 
-  /// The level of an operation has changed. The jobs of the level before stay where they are, and count no longer.
-  /// Called with the lock of the owner's list: the owner is held up before it ends the scope.
-  func levelChanged(of operation: UInt) {
-    guard LaunchFrame.operation(at: launch.frame) == operation,
-      home?._withUnsafeGuaranteedRef({ $0.host }) != nil
-    else { return }
+  /// The jobs of the level before stay where they are, and count no longer.
+  func levelChanged() {
+    guard home?._withUnsafeGuaranteedRef({ $0.host }) != nil else { return }
     locked.withLock {
       locked.state.levels += 1
       locked.state.jobs = 0
     }
     while let job = locked.withLock({ takeNeedOfJob() }) { submitJob(job) }
-  }
-
-  private var driven: (any DrivenBackend)? { home?._withUnsafeGuaranteedRef { $0.driven } }
-
-  /// On the deterministic backend the seed says who goes on.
-  private func passTurn() {
-    driven?.passTurn()
   }
 
   /// Called when the owner has something to look at, with the lock.
@@ -175,26 +132,13 @@ final class SpawnCore: Sendable {
     // First, since the child may block: then another thread takes the next one.
     if let job { submitJob(job) }
     if next == nil { return }
-    guard let list = ForkList.take() else { fatalError("Operations: there is no memory to run a child of a scope") }
     // The child and what it has captured are released before the owner may go on.
     withExtendedLifetime(next?.values) { bound in
-      run(on: list, bound.map(\.newest) ?? values.newest) { if let next = next.take() { self.run(next) } }
+      guard crew.help(bound.map(\.newest) ?? crew.newestValue, { if let next = next.take() { self.run(next) } }) else {
+        fatalError("Operations: there is no memory to run a child of a scope")
+      }
     }
     childEnded()
-  }
-
-  /// Runs a body as the list runs a fork that the owner made.
-  private func run(on list: ForkList, _ values: UnsafeMutableRawPointer?, _ body: () -> Void) {
-    withUnsafeTemporaryAllocation(of: cplatform_fork.self, capacity: 1) { memory in
-      guard let fork = memory.baseAddress else { return }
-      fillFork(fork, body)
-      fork.pointee.launch = UnsafeMutableRawPointer(launch.frame)
-      fork.pointee.values = values
-      fork.pointee.scope = scope
-      list.run(
-        fork, as: ForkList.Task(home: home, level: level, host: home, maker: task.maker),
-        number: home?._withUnsafeGuaranteedRef { $0.number } ?? 0)
-    }
   }
 
   /// Takes the newest child. Called with the lock.
@@ -239,7 +183,7 @@ final class SpawnCore: Sendable {
   /// - Returns: the error of the child that was spawned first among those that threw.
   func waitForChildren() -> (any Error)? {
     while true {
-      passTurn()
+      crew.passTurn()
       locked.lock()
       let seen = news.load(ordering: .relaxed)
       if let next = takeChild() {
@@ -267,21 +211,9 @@ final class SpawnCore: Sendable {
     }
   }
 
-  /// How long the owner looks before it sleeps, in ticks.
-  private static let spinTime = 50 * cplatform_ticks_per_microsecond()
-
   private func waitForNews(_ seen: UInt32) {
     let isNews = { self.news.load(ordering: .acquiring) != seen }
-    if let driven = DrivenBackends.here ?? driven {
-      cplatform_pay_debts()
-      return driven.wait(until: isNews)
-    }
-    let start = cplatform_ticks()
-    while cplatform_ticks() &- start < Self.spinTime {
-      if isNews() { return }
-      cplatform_yield()
-    }
-    LaunchFrame.whileBlocked {
+    crew.wait(until: isNews) {
       let sleeps = locked.withLock {
         locked.state.ownerSleeps = !isNews()
         return locked.state.ownerSleeps
@@ -314,7 +246,3 @@ package final class SpawnJob: JobObject {
     return JobOutcome(isReleased: true)
   }
 }
-
-/// Writes the two words of a closure that does not escape into a fork. The definition is in C, as that of `pushFork`.
-@_silgen_name("cplatform_fork_fill")
-private func fillFork(_ fork: UnsafeMutablePointer<cplatform_fork>, _ body: () -> Void)

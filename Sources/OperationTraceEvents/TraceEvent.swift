@@ -30,6 +30,9 @@ package struct TraceEvent: Sendable {
     /// This thread runs a fork that another thread made. `subject`: the operation of that thread, or 0.
     case forkBegins
     case forkEnds
+    /// This thread runs a node of a graph. `subject`: the operation around the run, or 0; text: the node's name.
+    case nodeBegins
+    case nodeEnds
     /// This thread runs a part of the body of `subject` behind a suspension.
     case partBegins
     case partEnds

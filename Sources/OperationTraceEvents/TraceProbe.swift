@@ -18,6 +18,14 @@ package enum TraceProbe {
     if cplatform_is_tracing() { record(.forkEnds) }
   }
 
+  /// Runs a node of a graph.
+  @inline(never)
+  package static func node(_ name: String, of operation: UInt, _ body: () -> Void) {
+    TraceSession.ownBuffer().append(TraceEvent(.nodeBegins, at: cplatform_now_ns(), operation), name: name)
+    body()
+    if cplatform_is_tracing() { record(.nodeEnds) }
+  }
+
   /// Runs a later part of an operation with an asynchronous body: from a resumption to the next suspension.
   @inline(never)
   package static func part(of operation: UInt, _ body: () -> Void) {

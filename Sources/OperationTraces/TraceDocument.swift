@@ -201,6 +201,7 @@ struct TraceDocument {
         case .callout: ("callout", "worker")
         case .waiting(let operation): ("waits for \(label(operation))", "wait")
         case .fork(let operation): (operation.map { "fork of \(label($0))" } ?? "fork", "fork")
+        case .node(let name, let operation): (operation.map { "\(name) of \(label($0))" } ?? name, "node")
         case .part(let operation): (operation.map { "part of \(label($0))" } ?? "part", "part")
         }
       lines.append(

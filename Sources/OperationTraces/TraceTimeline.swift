@@ -46,6 +46,7 @@ struct TraceTimeline {
       case waiting(for: Int?)
       case fork(of: Int?)
       case part(of: Int?)
+      case node(String, of: Int?)
     }
     let kind: Kind
     let thread: Int
@@ -229,6 +230,8 @@ extension TraceTimeline {
     case .forkEnds: closeSlice(at: time, on: thread) { if case .fork = $0 { true } else { false } }
     case .partBegins: open(.part(of: latest[event.subject]), at: time, on: thread)
     case .partEnds: closeSlice(at: time, on: thread) { if case .part = $0 { true } else { false } }
+    case .nodeBegins: open(.node(name ?? "node", of: latest[event.subject]), at: time, on: thread)
+    case .nodeEnds: closeSlice(at: time, on: thread) { if case .node = $0 { true } else { false } }
     case .parks: open(.parked, at: time, on: thread)
     case .unparks: closeSlice(at: time, on: thread) { if case .parked = $0 { true } else { false } }
     case .calloutBegins: open(.callout, at: time, on: thread)

@@ -83,7 +83,7 @@ enum GraphDependencies: String {
 }
 
 /// Runs a graph as operations with dependencies.
-final class OperationGraph<S: OperationSubject> {
+final class LinkedOperations<S: OperationSubject> {
   private let graph: TaskGraph
   private let data: GraphData
   private let subject: S
@@ -145,6 +145,39 @@ final class OperationGraph<S: OperationSubject> {
     timing.elapsed.add(since: start)
     try data.check()
     try checkEmpty(subject.remaining)
+  }
+}
+
+/// Runs a graph that the subject keeps. The body of a task is as in the other ways.
+final class KeptGraph<S: ClosureSubject> {
+  private let shape: RecordedShape
+  private let data: GraphData
+  private let subject: S
+  /// Nil where each run makes the graph anew.
+  private let kept: (() -> Void)?
+
+  init(_ graph: TaskGraph, _ setting: Setting, order: RecordedShape.Order = .added, isKept: Bool = true) {
+    shape = RecordedShape(inputs: graph.inputs, costs: graph.nanoseconds, order: order)
+    data = GraphData(graph, spin: setting.spin)
+    subject = S(workers: setting.workers)
+    kept = isKept ? subject.record(shape, Self.body(data)) : nil
+  }
+
+  /// The body counts no reference, because that is no cost of a subject. This object keeps the data.
+  private static func body(_ data: GraphData) -> @Sendable (Int) -> Void {
+    let data = Unmanaged.passUnretained(data)
+    return { task in data._withUnsafeGuaranteedRef { $0.execute(task) } }
+  }
+
+  func run(_ timing: inout GraphTiming) throws {
+    data.begin()
+    let start = Counters.read()
+    let run = kept ?? subject.record(shape, Self.body(data))
+    let began = Clock.now()
+    run()
+    timing.makespan += Clock.now() - began
+    timing.elapsed.add(since: start)
+    try data.check()
   }
 }
 

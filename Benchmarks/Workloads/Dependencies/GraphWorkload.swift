@@ -16,12 +16,11 @@ extension GraphWorkload {
 
   func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
     let graph = try graph(setting)
-    let runner = OperationGraph<S>(graph, setting)
+    let runner = LinkedOperations<S>(graph, setting)
     return trial(graph, setting) { try runner.run(&$0) }
   }
 
-  private func trial(_ graph: TaskGraph, _ setting: Setting, run: @escaping (inout GraphTiming) throws -> Void) -> Trial
-  {
+  func trial(_ graph: TaskGraph, _ setting: Setting, run: @escaping (inout GraphTiming) throws -> Void) -> Trial {
     let bound = graph.lowerBound(workers: setting.workers)
     let graham = graph.grahamBound(workers: setting.workers)
     let edges = graph.edges

@@ -48,7 +48,7 @@ struct MinimumGranularity: Workload {
 
   func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
     let graph = try graph(setting)
-    let runner = OperationGraph<S>(graph, setting)
+    let runner = LinkedOperations<S>(graph, setting)
     return trial(graph, setting) { work, timing in
       runner.scale(by: work)
       try runner.run(&timing)

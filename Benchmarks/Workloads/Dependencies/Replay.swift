@@ -1,6 +1,7 @@
 import Glibc
 import HarnessMeasuring
 import HarnessWords
+import Subjects
 
 /// Replays real workflows: the recorded dependencies, and the runtimes scaled down and spun.
 ///
@@ -57,6 +58,23 @@ struct Replay: GraphWorkload {
 
   func parameterSets() -> [Parameters] {
     workflows.map { ["graph": $0.name, "scale": "\(Self.scale($0, workers: CPUs.available))"] }
+  }
+
+  /// The workflows as graphs that are kept, in each order of the tasks that are ready.
+  func extendedParameterSets() -> [Parameters] {
+    parameterSets().flatMap { set in RecordedShape.Order.allCases.map { set.merging(["as": $0.rawValue]) } }
+  }
+
+  func needs(_ parameters: Parameters) -> Abilities { parameters["as"] == nil ? needs : .recordedGraphs }
+
+  func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
+    let graph = try graph(setting)
+    guard let order = setting.parameters["as"].flatMap(RecordedShape.Order.init(rawValue:)) else {
+      let runner = LinkedOperations<S>(graph, setting)
+      return trial(graph, setting) { try runner.run(&$0) }
+    }
+    let runner = KeptGraph<S>(graph, setting, order: order)
+    return trial(graph, setting) { try runner.run(&$0) }
   }
 
   /// The scale, with one significant digit, the same for every subject and number of workers.

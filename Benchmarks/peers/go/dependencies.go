@@ -9,13 +9,14 @@ import (
 )
 
 var dependencies = benchmarks{
-	"dependencies/chain":   chain,
-	"dependencies/fan-in":  fanIn,
-	"dependencies/fan-out": shape,
-	"dependencies/diamond": shape,
-	"dependencies/tree":    shape,
-	"dependencies/graph":   graph,
-	"dependencies/metg":    metg,
+	"dependencies/chain":    chain,
+	"dependencies/fan-in":   fanIn,
+	"dependencies/fan-out":  shape,
+	"dependencies/diamond":  shape,
+	"dependencies/tree":     shape,
+	"dependencies/recorded": shape,
+	"dependencies/graph":    graph,
+	"dependencies/metg":     metg,
 }
 
 // Each goroutine starts the next as its last act.

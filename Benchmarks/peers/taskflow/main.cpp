@@ -54,18 +54,30 @@ Measure contendedAdd(const Request &request) {
   return added(flags, [=] { producers->run(); });
 }
 
-/// A task of a tf::Taskflow for each task, an edge for each dependency, built, run and released each time, as
-/// operations are.
-struct Flow {
-  template <typename Body> static uint64_t run(const Graph &tasks, const Body &body) {
-    tf::Taskflow flow;
+/// A task of a tf::Taskflow for each task, an edge for each dependency.
+template <typename Body> class KeptFlow {
+public:
+  KeptFlow(const Graph &tasks, Body body) : body(std::move(body)) {
     std::vector<tf::Task> nodes;
     for (uint32_t task = 0; task < tasks.count(); ++task) {
-      nodes.push_back(flow.emplace([&body, task] { body(task); }));
+      nodes.push_back(flow.emplace([this, task] { this->body(task); }));
       for (auto input : tasks.inputs[task]) nodes[input].precede(nodes[task]);
     }
+  }
+
+  void run() { executor->run(flow).wait(); }
+
+private:
+  const Body body;
+  tf::Taskflow flow;
+};
+
+/// Built, run and released each time, as operations are.
+struct Flow {
+  template <typename Body> static uint64_t run(const Graph &tasks, const Body &body) {
+    KeptFlow<Body> flow(tasks, body);
     auto added = now();
-    executor->run(flow).wait();
+    flow.run();
     return now() - added;
   }
 };
@@ -108,6 +120,7 @@ int main(int count, char **arguments) {
       {"overhead/local-add", localAdd},
       {"overhead/contended-add", contendedAdd},
       {"forkjoin/break-even", breakEven<TaskGroups>},
+      {"dependencies/recorded", recorded<Flow, KeptFlow>},
   };
   benchmarks.merge(edgeBenchmarks<Flow>());
   benchmarks.merge(forkJoinBenchmarks<TaskGroups>());

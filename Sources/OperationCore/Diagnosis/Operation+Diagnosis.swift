@@ -1,4 +1,5 @@
 import CPlatform
+import OperationForks
 import Primitives
 import Synchronization
 
@@ -18,10 +19,12 @@ extension Operation {
     let queue = owner
     if now.has(StateWord.started), !now.has(StateWord.skipped) {
       let awaited = awaitedNow
+      let work = Crew.explain(word)
       return diagnosis(
         queue: queue,
         [.executing(since: executingFor(now))] + (end(now).map { [.goesOn(until: $0)] } ?? [])
-          + (awaited.isEmpty ? [] : [.awaits(awaited.map(\.asDependency))]))
+          + (awaited.isEmpty ? [] : [.awaits(awaited.map(\.asDependency))])
+          + (work.isEmpty ? [] : [.runs(work)]))
     }
     guard let queue else { return diagnosis(queue: nil, [.notInAQueue] + dependencyReasons(now)) }
     var reasons: [OperationDiagnosis.Reason] = []

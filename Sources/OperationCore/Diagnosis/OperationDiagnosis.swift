@@ -12,6 +12,8 @@ public struct OperationDiagnosis: Sendable, CustomStringConvertible {
     /// The operation's asynchronous body waits for operations that have not finished, or a group for its members; each
     /// with its state.
     case awaits([Dependency])
+    /// The operation runs a graph: how many nodes have begun, and which ones run, a line for each.
+    case runs([String])
     /// The operation has finished, so nothing holds it back any more.
     case finished
     /// The operation's queue is suspended.
@@ -99,6 +101,7 @@ extension OperationDiagnosis.Reason: CustomStringConvertible {
     case .goesOn(let end): ["ends when \(end)"]
     case .awaits(let all):
       ["its body awaits \(counted(all.count, "unfinished operation")):"] + lines(all)
+    case .runs(let lines): lines
     case .finished: ["has finished"]
     case .suspended: ["its queue is suspended"]
     case .dependencies(let all):

@@ -29,6 +29,30 @@ enum MisuseScenarios {
         scope.spawn {}
       }
     },
+    "graph-node-of-another": {
+      inCulprit {
+        var node: GraphNode<Int>?
+        _ = OperationGraph { graph in node = graph.add { 2 } }
+        _ = OperationGraph { graph in if let node { graph.add(node) { $0 } } }
+      }
+    },
+    "graph-with-a-cost-below-0": {
+      inCulprit { _ = OperationGraph { graph in graph.add(name: "load", cost: -1) {} } }
+    },
+    "graph-in-order-in-its-own-node": {
+      let graph = Monitor<OperationGraph<Void>?>(nil)
+      let made = OperationGraph(overlapping: .inOrder) { $0.add { try graph.value?.run() } }
+      graph.with { $0 = made }
+      inCulprit { try? made.run() }
+    },
+    "graph-waits-for-its-operation": {
+      let box = Monitor<Operation?>(nil)
+      let graph = OperationGraph { $0.add { box.value?.waitUntilFinished() } }
+      let operation = graph.operation(name: "culprit")
+      box.with { $0 = operation }
+      newQueue().addOperation(operation)
+      operation.waitUntilFinished()
+    },
     "start-while-executing": {
       let operation = running()
       operation.start()

@@ -63,6 +63,10 @@ struct TrapTests {
     Expectation("61", "chunks-without-elements", "cut into chunks of 0 elements"),
     Expectation("61", "split-outside", "a span of 2 elements was split at 3"),
     Expectation("62", "spawn-after-the-end", "spawn was called on a scope that has ended"),
+    Expectation("76.12", "graph-node-of-another", "a node of another graph"),
+    Expectation("76.12", "graph-with-a-cost-below-0", "node \"load\" of a graph costs -1.0"),
+    Expectation("76.12", "graph-in-order-in-its-own-node", "its runs are in order: it waits for itself"),
+    Expectation("76.12", "graph-waits-for-its-operation", "waits for itself"),
   ]
 
   @Test("traps, and the message names the culprit and the reason", arguments: expectations, allBackends)

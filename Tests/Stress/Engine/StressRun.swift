@@ -14,12 +14,15 @@ public enum StressRun {
     public fileprivate(set) var cancelAlls = 0
     /// Trees of joins.
     public fileprivate(set) var trees = 0
+    /// Runs of graphs.
+    public fileprivate(set) var graphs = 0
     /// One line each, with what repeats it. The run ends after the first round that has any.
     public fileprivate(set) var failures: [String] = []
 
     public var description: String {
       "\(backend): \(rounds) rounds, \(ran) operations ran, \(cancelled) were cancelled before they started, \(barriers) "
         + "barriers ran, \(suspensions) suspensions, \(cancelAlls) times all cancelled, \(trees) trees of joins, "
+        + "\(graphs) runs of graphs, "
         + "\(failures.count) failures"
     }
   }
@@ -56,7 +59,9 @@ public enum StressRun {
       report.cancelAlls += history.cancelAlls.count
       let forks = try ForkJoinRound(seed: seed).run(on: instance)
       report.trees += forks.trees
-      let violations = outcome.violations + forks.violations
+      let graphs = try GraphRound(seed: seed).run(on: instance)
+      report.graphs += graphs.runs
+      let violations = outcome.violations + forks.violations + graphs.violations
       report.failures += violations.map { "\(instance.name), \(round.profile): \($0)\(repeating(seed))" }
     } catch let hang as StressHang {
       report.failures.append("\(instance.name), \(round.profile): \(hang.reason)\(hang.state)\(repeating(seed))")

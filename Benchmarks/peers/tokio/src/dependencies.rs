@@ -15,6 +15,7 @@ pub const DEPENDENCIES: &[Benchmark<Pool>] = &[
     ("dependencies/fan-out", shape),
     ("dependencies/diamond", shape),
     ("dependencies/tree", shape),
+    ("dependencies/recorded", shape),
     ("dependencies/graph", graph),
     ("dependencies/metg", metg),
 ];

@@ -1,0 +1,67 @@
+import Synchronization
+
+/// A node of a graph that is being built, for what comes after it: see ``OperationGraph``.
+public struct GraphNode<Value: Sendable>: Sendable {
+  /// The place in the order of adding.
+  @usableFromInline let index: UInt32
+  /// Where the value of the node lies in the block of a run, in bytes.
+  @usableFromInline let offset: UInt32
+  /// Tells graphs apart.
+  @usableFromInline let graph: UInt32
+
+  @usableFromInline
+  init(index: UInt32, offset: UInt32, graph: UInt32) { (self.index, self.offset, self.graph) = (index, offset, graph) }
+}
+
+/// A node, whatever its value: what stands in `after:`.
+public protocol AnyGraphNode: Sendable {
+  /// The node without the type of its value.
+  var order: GraphNodeOrder { get }
+}
+
+/// Which node of which graph comes before.
+public struct GraphNodeOrder: Sendable {
+  let index: UInt32
+  let graph: UInt32
+
+  @usableFromInline
+  init(index: UInt32, graph: UInt32) { (self.index, self.graph) = (index, graph) }
+}
+
+extension GraphNode: AnyGraphNode {
+  @inlinable public var order: GraphNodeOrder { GraphNodeOrder(index: index, graph: graph) }
+}
+
+/// The values of one run: a block in which each node has its place.
+@frozen @usableFromInline
+struct GraphValues: @unchecked Sendable {
+  // Sendable: a place is written by its node alone, before the nodes that come after it read the place.
+
+  @usableFromInline let memory: UnsafeMutableRawPointer
+
+  @usableFromInline
+  init(_ memory: UnsafeMutableRawPointer) { self.memory = memory }
+
+  /// The node has ended.
+  @inlinable @inline(__always)
+  func read<Value: Sendable>(_ node: GraphNode<Value>) -> Value {
+    place(node.offset, of: Value.self).pointee
+  }
+
+  @inlinable @inline(__always)
+  func write<Value: Sendable>(_ value: consuming Value, at offset: UInt32) {
+    place(offset, of: Value.self).initialize(to: value)
+  }
+
+  @inlinable @inline(__always)
+  func place<Value>(_ offset: UInt32, of type: Value.Type) -> UnsafeMutablePointer<Value> {
+    (memory + Int(offset)).assumingMemoryBound(to: type)
+  }
+}
+
+/// What a node does with the values of its run.
+@frozen @usableFromInline
+enum GraphBody: Sendable {
+  case plain(@Sendable (GraphValues) throws -> Void)
+  case task(@Sendable (GraphValues) async throws -> Void)
+}
