@@ -76,6 +76,14 @@ SWIFTCALL void cplatform_fork_fill(cplatform_fork *fork, void *body, void *conte
   fork->state = cplatform_fork_shown;
 }
 
+void *cplatform_call(const void *closure, void *argument) {
+  void *const *words = closure;
+  void *error = NULL;
+  ((SWIFTCALL void (*)(void *, CONTEXT void *, __attribute__((swift_error_result)) void **))words[0])(argument, words[1],
+                                                                                                    &error);
+  return error;
+}
+
 void cplatform_fork_run(cplatform_fork *fork) {
   // A closure without a context may have any word there.
   ((SWIFTCALL void (*)(CONTEXT void *))fork->body)(fork->context);

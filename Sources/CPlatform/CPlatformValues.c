@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 // Task-local values, as Swift's runtime keeps them. Sources/OperationForks/README.md has the protocol, in
 // "Values".
@@ -60,49 +62,53 @@ static void *push_probe(void) {
   return (char *)swift_task_localValueGet(&probe_key) - item_bytes;
 }
 
-/// The thread-local variables of a part of the program, as the calling thread has them.
+/// The thread-local variables of the part of the program that has the runtime, as the calling thread has them.
 struct variables {
   size_t module, count;
   void **words, **before;
 };
-struct modules {
-  struct variables list[64];
-  size_t count;
-};
 
-static int add_module(struct dl_phdr_info *info, size_t size, void *context) {
+static int find_module(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
-  struct modules *modules = context;
-  for (int index = 0; index < info->dlpi_phnum && info->dlpi_tls_data; index++) {
+  const uintptr_t place = (uintptr_t)swift_task_localValuePush - info->dlpi_addr;
+  bool has_runtime = false;
+  size_t bytes = 0;
+  for (int index = 0; index < info->dlpi_phnum; index++) {
     const ElfW(Phdr) *part = &info->dlpi_phdr[index];
-    if (part->p_type != PT_TLS || modules->count == sizeof modules->list / sizeof *modules->list) continue;
-    const size_t count = part->p_memsz / sizeof(void *);
-    void **before = malloc(count * sizeof(void *) + 1);
-    if (before) modules->list[modules->count++] = (struct variables){info->dlpi_tls_modid, count, info->dlpi_tls_data, before};
+    if (part->p_type == PT_LOAD && place - part->p_vaddr < part->p_memsz) has_runtime = true;
+    if (part->p_type == PT_TLS) bytes = part->p_memsz;
   }
-  return 0;
+  if (!has_runtime) return 0;
+  if (info->dlpi_tls_data)
+    *(struct variables *)context =
+        (struct variables){info->dlpi_tls_modid, bytes / sizeof(void *), info->dlpi_tls_data, malloc(bytes + 1)};
+  return 1;
+}
+
+/// Whether a word may point to an item: other variables, such as counters of an allocator, change as well.
+static bool is_address(void **word) {
+  const uintptr_t address = (uintptr_t)word, page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  return address >= page && address % sizeof(void *) == 0 &&
+         msync((void *)(address & ~(page - 1)), sizeof(void *), MS_ASYNC) == 0;
 }
 
 /// Runs on a thread of its own, where nothing is bound: the variable is NULL first, and points to the word afterwards.
 static void *find_variable(void *unused) {
   // The variables of a library that was loaded late are there after their first use.
   swift_task_getCurrent();
-  struct modules modules = {.count = 0};
-  dl_iterate_phdr(add_module, &modules);
-  for (size_t module = 0; module < modules.count; module++)
-    memcpy(modules.list[module].before, modules.list[module].words, modules.list[module].count * sizeof(void *));
+  struct variables here = {0};
+  dl_iterate_phdr(find_module, &here);
+  if (!here.before) return unused;
+  memcpy(here.before, here.words, here.count * sizeof(void *));
   void *item = push_probe();
-  for (size_t module = 0; module < modules.count; module++) {
-    const struct variables *here = &modules.list[module];
-    for (size_t index = 0; index < here->count && !places.found; index++) {
-      void **word = here->words[index];
-      if (here->before[index] || !word || *word != item) continue;
-      places.module = here->module;
-      places.offset = index * sizeof(void *);
-      places.found = true;
-    }
-    free(here->before);
+  for (size_t index = 0; index < here.count && !places.found; index++) {
+    void **word = here.words[index];
+    if (here.before[index] || !is_address(word) || *word != item) continue;
+    places.module = here.module;
+    places.offset = index * sizeof(void *);
+    places.found = true;
   }
+  free(here.before);
   swift_task_localValuePop();
   return unused;
 }

@@ -9,11 +9,14 @@ public struct GraphBuilder: ~Copyable {
   /// The nodes so far.
   public var count: Int { steps.count }
 
-  var steps: [GraphStep] = []
+  var steps = GraphSteps()
   /// The nodes that come before each node, the first node's first.
   var predecessors: [UInt32] = []
   var names: [UInt32: String] = [:]
-  var costs: [UInt32: Double] = [:]
+  /// The asynchronous bodies.
+  var tasks: [UInt32: GraphTaskBody] = [:]
+  /// The costs that were given, up to the last one.
+  var costs: [Float] = []
   /// Values that have something to release.
   var droppable: [GraphDrop] = []
   var valueBytes = 0
@@ -53,8 +56,8 @@ public struct GraphBuilder: ~Copyable {
     let offset = makePlace(for: Value.self)
     let nodes = (repeat each inputs)
     let index = append(
-      .plain { values in values.write(try body(repeat values.read(each nodes)), at: offset) },
-      name: name, cost: cost, after: others)
+      { values in values.write(try body(repeat values.read(each nodes)), at: offset) }, name: name, cost: cost,
+      after: others)
     return GraphNode(index: index, offset: offset, graph: number)
   }
 
@@ -72,9 +75,9 @@ public struct GraphBuilder: ~Copyable {
     for input in repeat each inputs { come(after: input.order) }
     let offset = makePlace(for: Value.self)
     let nodes = (repeat each inputs)
-    let index = append(
-      .task { values in values.write(try await body(repeat values.read(each nodes)), at: offset) },
-      name: name, cost: cost, after: others)
+    let index = appendTask(
+      { values in values.write(try await body(repeat values.read(each nodes)), at: offset) }, name: name, cost: cost,
+      after: others)
     return GraphNode(index: index, offset: offset, graph: number)
   }
 
@@ -106,7 +109,17 @@ public struct GraphBuilder: ~Copyable {
   }
 
   @usableFromInline
-  mutating func append(_ body: GraphBody, name: String?, cost: Double?, after others: [any AnyGraphNode]) -> UInt32 {
+  mutating func appendTask(
+    _ body: @escaping GraphTaskBody, name: String?, cost: Double?, after others: [any AnyGraphNode]
+  ) -> UInt32 {
+    tasks[UInt32(steps.count)] = body
+    return append({ _ in }, name: name, cost: cost, after: others)
+  }
+
+  @usableFromInline
+  mutating func append(_ body: @escaping GraphBody, name: String?, cost: Double?, after others: [any AnyGraphNode])
+    -> UInt32
+  {
     for other in others { come(after: other.order) }
     guard steps.count < Int(GraphStep.mostNodes), predecessors.count < Int(UInt32.max) else {
       forkMisuse("a graph has at most \(GraphStep.mostNodes) nodes and \(UInt32.max) edges")
@@ -118,10 +131,12 @@ public struct GraphBuilder: ~Copyable {
         let culprit = name.map { "node \"\($0)\"" } ?? "node \(index)"
         forkMisuse("\(culprit) of a graph costs \(cost): a cost is a finite number that is not negative")
       }
-      costs[index] = cost
+      while costs.count < steps.count { costs.append(1) }
+      costs.append(Float(cost))
     }
-    let before = UInt32(predecessors.count) - (steps.last?.end ?? 0)
-    steps.append(GraphStep(body: body, predecessors: before, end: UInt32(predecessors.count)))
+    let before = UInt32(predecessors.count) - (index == 0 ? 0 : steps.pointer[Int(index) - 1].end)
+    let task = tasks[index] == nil ? 0 : GraphStep.isTask
+    steps.append(GraphStep(body: body, before: before | task, end: UInt32(predecessors.count)))
     return index
   }
 }
@@ -141,11 +156,42 @@ struct GraphDrop: Sendable {
 
 /// What a graph keeps of a node: 24 bytes.
 struct GraphStep: Sendable {
+  /// Called in its place (`cplatform_call`), so the first member.
   let body: GraphBody
-  /// The number of edges that lead to the node.
-  let predecessors: UInt32
+  /// The number of edges that lead to the node, and whether its body is asynchronous.
+  let before: UInt32
   /// While the graph is built: the end of the node's part of the list of predecessors. Then: of the list of successors.
   var end: UInt32
 
   static let mostNodes: UInt32 = 1 << 29
+  static let isTask: UInt32 = 1 << 29
+
+  var predecessors: UInt32 { before & (Self.isTask - 1) }
+  var isTask: Bool { before & Self.isTask != 0 }
+}
+
+/// The steps of a graph, in memory that the builder hands over to the plan.
+struct GraphSteps: ~Copyable, @unchecked Sendable {
+  // Sendable: has one owner, and changes no more in a plan.
+
+  private(set) var pointer = UnsafeMutablePointer<GraphStep>.allocate(capacity: 16)
+  private(set) var count = 0
+  private var capacity = 16
+
+  mutating func append(_ step: GraphStep) {
+    if count == capacity {
+      capacity *= 2
+      let larger = UnsafeMutablePointer<GraphStep>.allocate(capacity: capacity)
+      larger.moveInitialize(from: pointer, count: count)
+      pointer.deallocate()
+      pointer = larger
+    }
+    (pointer + count).initialize(to: step)
+    count += 1
+  }
+
+  deinit {
+    pointer.deinitialize(count: count)
+    pointer.deallocate()
+  }
 }

@@ -60,8 +60,6 @@ struct GraphValues: @unchecked Sendable {
 }
 
 /// What a node does with the values of its run.
-@frozen @usableFromInline
-enum GraphBody: Sendable {
-  case plain(@Sendable (GraphValues) throws -> Void)
-  case task(@Sendable (GraphValues) async throws -> Void)
-}
+@usableFromInline typealias GraphBody = @Sendable (GraphValues) throws -> Void
+/// What a node with an asynchronous body does.
+@usableFromInline typealias GraphTaskBody = @Sendable (GraphValues) async throws -> Void

@@ -7,6 +7,7 @@ final class GraphPlan: @unchecked Sendable {
   let count: Int
   /// The successors of a node begin where those of the node before end.
   let steps: UnsafeMutablePointer<GraphStep>
+  private let memory: GraphSteps
   let successors: UnsafeMutablePointer<UInt32>
   /// The nodes without predecessors, in the order of adding.
   let roots: [UInt32]
@@ -18,7 +19,8 @@ final class GraphPlan: @unchecked Sendable {
   let order: GraphOrder
   /// The runs under way, where each node runs in the order of the runs.
   let line: GraphLine?
-  let hasTasks: Bool
+  /// The asynchronous bodies.
+  let tasks: [UInt32: GraphTaskBody]
   private let names: [UInt32: String]
   /// The costs that were given; empty for an order that needs none.
   private let costs: [Float]
@@ -28,9 +30,10 @@ final class GraphPlan: @unchecked Sendable {
     let count = count
     self.order = order
     line = overlapping == .inOrder ? GraphLine() : nil
-    (names, drops) = (builder.names, builder.droppable)
+    (names, tasks, drops) = (builder.names, builder.tasks, builder.droppable)
     (valueBytes, valueAlignment) = (builder.valueBytes, builder.valueAlignment)
-    steps = .allocate(capacity: max(1, count))
+    memory = builder.steps
+    steps = memory.pointer
     successors = .allocate(capacity: max(1, builder.predecessors.count))
     // How many successors each node has; then where they begin, which is moved as they are written.
     var ends = [UInt32](repeating: 0, count: count + 1)
@@ -42,34 +45,23 @@ final class GraphPlan: @unchecked Sendable {
       (ends[node], sum) = (sum, sum + ends[node])
     }
     var roots: [UInt32] = []
-    var hasTasks = false
     var first = 0
     for node in 0..<count {
-      let step = builder.steps[node]
-      for place in first..<Int(step.end) {
+      let last = Int(steps[node].end)
+      for place in first..<last {
         let predecessor = Int(builder.predecessors[place])
         successors[Int(ends[predecessor])] = UInt32(node)
         ends[predecessor] += 1
       }
-      first = Int(step.end)
-      if step.predecessors == 0 { roots.append(UInt32(node)) }
-      if case .task = step.body { hasTasks = true }
+      first = last
+      if steps[node].predecessors == 0 { roots.append(UInt32(node)) }
     }
-    for node in 0..<count {
-      var step = builder.steps[node]
-      step.end = ends[node]
-      (steps + node).initialize(to: step)
-    }
-    (self.roots, self.sinks, self.hasTasks) = (roots, sinks, hasTasks)
-    let given = builder.costs
-    costs = order == .criticalPath ? (0..<count).map { Float(given[UInt32($0)] ?? 1) } : []
+    for node in 0..<count { steps[node].end = ends[node] }
+    (self.roots, self.sinks) = (roots, sinks)
+    costs = order == .criticalPath ? builder.costs + Array(repeating: 1, count: count - builder.costs.count) : []
   }
 
-  deinit {
-    steps.deinitialize(count: count)
-    steps.deallocate()
-    successors.deallocate()
-  }
+  deinit { successors.deallocate() }
 
   /// Where the successors of a node lie.
   @inline(__always)

@@ -93,8 +93,8 @@ extension GraphRun {
     }
   }
 
-  /// The ticket waits at the level of before: another one takes its place. Called by the owner before the run begins, or
-  /// by a thread that changes the level.
+  /// The ticket waits at the level of before: another one takes its place. Called by the owner before the run begins,
+  /// or by a thread that changes the level.
   func levelChanged() {
     guard isOwn else { return }
     ticketLock.withLock {
@@ -124,43 +124,28 @@ extension GraphRun {
 
   /// Runs nodes until none is left for this thread.
   /// - Parameters:
-  ///   - first: a node that the caller has taken; nil for none.
-  ///   - time: when a thread that helps stops; nil for never.
-  private func work(_ first: UInt32?, _ lane: Int?, until time: HelpingTime? = nil) {
-    var time = time
+  ///   - first: a node that the caller has taken, or `noNode`.
+  ///   - pace: of a thread that helps, and stops when its lane is empty, its time is over, or nodes are short. Nil for
+  ///     the owner, which also takes nodes of others.
+  private func work(_ first: UInt32, _ lane: Int, _ pace: UnsafeMutablePointer<HelpingPace>? = nil) {
     var next = first
     while true {
       if isDriven { crew.passTurn() }
-      guard let node = next ?? lane.flatMap(takeOwn) ?? steal(beside: lane) else { return }
-      next = run(node, lane)
-      guard time != nil, isDriven || time?.isOver() == true else { continue }
-      if let node = next { add(node, lane) }
+      if next == Self.noNode { next = takeOwn(lane) }
+      if next == Self.noNode, pace == nil { next = steal(beside: lane) }
+      if next == Self.noNode { return }
+      next = run(next, lane, pace)
+      guard let pace, isDriven || pace.pointee.stops else { continue }
+      if next != Self.noNode { add(next, lane) }
       return
     }
   }
 
-  /// The time of a thread that helps. The clock is read behind each node, or behind some nodes where nodes are short.
-  private struct HelpingTime {
-    private let end = cplatform_ticks() &+ GraphRun.longestHelp
-    private var last = cplatform_ticks()
-    private var pause = 1
-    private var countdown = 1
-
-    var isOverNow: Bool { cplatform_ticks() > end }
-
-    mutating func isOver() -> Bool {
-      countdown -= 1
-      if countdown > 0 { return false }
-      let now = cplatform_ticks()
-      pause = now &- last < cplatform_ticks_per_microsecond() ? min(2 * pause, 16) : 1
-      (last, countdown) = (now, pause)
-      return now > end
-    }
-  }
-
   /// The caller looks, and has looked once more behind saying that it does not.
-  private func takeAsLooker(_ lane: Int?) -> UInt32? {
-    guard let node = steal(beside: lane) else { return nil }
+  private func takeAsLooker(_ lane: Int) -> UInt32 {
+    var node = takeOwn(lane)
+    if node == Self.noNode { node = steal(beside: lane) }
+    if node == Self.noNode { return node }
     endLooking()
     // Others have left the rest to this thread.
     if hasReady { offer() }
@@ -168,8 +153,8 @@ extension GraphRun {
   }
 
   /// Called by the owner: returns when the run has ended.
-  func workAsOwner(_ lane: Int?) {
-    var first: UInt32?
+  func workAsOwner(_ lane: Int) {
+    var first = Self.noNode
     while true {
       work(first, lane)
       if hasEnded { return }
@@ -178,7 +163,7 @@ extension GraphRun {
     }
   }
 
-  private func lookAsOwner(_ lane: Int?) -> UInt32? {
+  private func lookAsOwner(_ lane: Int) -> UInt32 {
     let seen = attention.pointer.pointee.news.load(ordering: .acquiring)
     beginLooking()
     let isNews = { [self] in
@@ -194,33 +179,39 @@ extension GraphRun {
         attention.pointer.pointee.word.bitwiseAnd(~Self.sleeps, ordering: .sequentiallyConsistent)
       }
     }
-    if let node = takeAsLooker(lane) { return node }
-    endLooking()
-    return nil
+    let node = takeAsLooker(lane)
+    if node == Self.noNode { endLooking() }
+    return node
   }
 
   private var isAsleep: Bool {
     attention.pointer.pointee.word.load(ordering: .sequentiallyConsistent) & Self.sleeps != 0
   }
 
-  /// How often a thread that helps looks before it goes back to its backend.
-  private static let looks = 200
+  /// How long a thread that helps looks before it goes back to its backend, in ticks.
+  private static let longestLook = 10 * cplatform_ticks_per_microsecond()
 
   /// Called by a thread of the backend that counts as one that looks.
   func help() {
-    let time = HelpingTime()
-    var lane: Int?
-    var round = 0
+    var pace = HelpingPace()
+    withUnsafeMutablePointer(to: &pace) { help($0) }
+  }
+
+  private func help(_ pace: UnsafeMutablePointer<HelpingPace>) {
+    var lane = Self.noLane
+    var began = cplatform_ticks()
     while true {
-      if let node = takeAsLooker(lane) {
-        lane = lane ?? claimLane()
-        help(with: node, lane, until: time)
-        if isDriven || time.isOverNow { break }
+      let now = isDriven ? 0 : cplatform_ticks()
+      let node = now < pace.pointee.next ? Self.noNode : takeAsLooker(lane)
+      if node != Self.noNode {
+        if lane < 0 { lane = claimLane() }
+        help(with: node, lane, pace)
+        if isDriven || pace.pointee.isOver { break }
+        pace.pointee.rest()
+        began = pace.pointee.next
         beginLooking()
-        round = 0
-      } else if round < Self.looks, !isDriven {
+      } else if !isDriven, now < began &+ Self.longestLook {
         cplatform_pause()
-        round += 1
       } else {
         endLooking()
         break
@@ -231,30 +222,31 @@ extension GraphRun {
 
   /// Runs nodes until there is none, on a thread that does not count as one that looks.
   private func helpUntilNothing() {
-    while let node = steal(beside: nil) { help(with: node, nil, until: nil) }
+    while case let node = steal(beside: Self.noLane), node != Self.noNode {
+      help(with: node, Self.noLane, nil)
+    }
   }
 
   /// What is left in the lane is for others.
-  private func leave(_ lane: Int?) {
-    if let lane {
-      while let node = takeOwn(lane) { add(node, nil) }
-      giveBack(lane)
-    }
+  private func leave(_ lane: Int) {
+    while case let node = takeOwn(lane), node != Self.noNode { add(node, Self.noLane) }
+    giveBack(lane)
     // A node in this thread's hands keeps the run from ending while the ticket is submitted.
-    if let node = steal(beside: nil) {
-      whileItGoesOn {
-        add(node, nil)
-        offer()
-      }
+    let node = steal(beside: Self.noLane)
+    if node == Self.noNode { return }
+    whileItGoesOn {
+      add(node, Self.noLane)
+      offer()
     }
   }
 
   /// Runs a node and what comes behind it, with what the owner sees around.
-  private func help(with node: UInt32, _ lane: Int?, until time: HelpingTime?) {
+  private func help(with node: UInt32, _ lane: Int, _ pace: UnsafeMutablePointer<HelpingPace>?) {
+    pace?.pointee.begin()
     // All nodes that this thread takes meanwhile are of one run.
     whileItGoesOn {
       let crew = crew
-      if !crew.help(crew.newestValue, { work(node, lane, until: time) }) {
+      if !crew.help(crew.newestValue, { work(node, lane, pace) }) {
         fatalError("Operations: there is no memory to run a node of a graph")
       }
     }

@@ -22,6 +22,11 @@ final class GraphRun: CrewWork, @unchecked Sendable {
   /// Another backend, and its home. The object serves one run there.
   private let kept: (home: BackendHome, backend: any Backend)?
   private let laneCount: Int
+  /// Nothing is to be done for a node but to run it and to count.
+  private let isSimple: Bool
+  private let isTimed: Bool
+  private let steps: UnsafeMutablePointer<GraphStep>
+  private let successors: UnsafeMutablePointer<UInt32>
 
   /// What each node waits for still: a count, and whether the node will be skipped. Between two runs: all.
   private let pending: UnsafeMutablePointer<Atomic<UInt32>>
@@ -58,8 +63,8 @@ final class GraphRun: CrewWork, @unchecked Sendable {
   @exclusivity(unchecked) private var mode = GraphFailureMode.skipOthers
   /// Where runs are in order: the next one. Written before a node of this one is awaited.
   @exclusivity(unchecked) private var next: GraphRun?
-  /// How many runs of this object have begun.
-  @exclusivity(unchecked) private var number: UInt32 = 0
+  /// `begun` in each other run of this object, and 0 in the others.
+  @exclusivity(unchecked) private var begunNow: UInt32 = 0
   /// The task that waits for the run; nil when a thread does.
   @exclusivity(unchecked) private(set) var waiter: FinishWaiter?
   @exclusivity(unchecked) private var executor: BackendTaskExecutor?
@@ -94,22 +99,25 @@ final class GraphRun: CrewWork, @unchecked Sendable {
   }
 
   private static let skips: UInt32 = 1 << 31
-  /// The node has begun in a run with an odd number, or else in one with an even number.
+  /// The node has begun, if this bit is as in `begunNow`.
   private static let begun: UInt32 = 1 << 30
   private static let counts: UInt32 = begun - 1
-  private static let none = UInt32.max
+  /// No node, and no lane, where a node or a lane is asked for in the way of each node.
+  static let noNode = UInt32.max
+  static let noLane = -1
 
   private enum Passed {
     static let no: UInt8 = 0
     static let ended: UInt8 = 1
     static let isAwaited: UInt8 = 2
   }
-  /// A thread that helps goes back to its backend after this time, in ticks: there may be more urgent jobs.
-  static let longestHelp = 100 * cplatform_ticks_per_microsecond()
 
   init(_ plan: GraphPlan, home: BackendHome) {
     self.plan = plan
     (homeNumber, isDriven, isOwn) = (home.number, home.driven != nil, home.host != nil)
+    (steps, successors) = (plan.steps, plan.successors)
+    isTimed = plan.order == .measured
+    isSimple = plan.order == .added && plan.line == nil && plan.drops.isEmpty && !isDriven
     kept = isOwn ? nil : (home, home.backend)
     laneCount = min(64, home.workerCount + 1)
     pending = .allocate(capacity: max(1, plan.count))
@@ -124,7 +132,7 @@ final class GraphRun: CrewWork, @unchecked Sendable {
     for lane in 0..<laneCount {
       (lanes + lane).initialize(to: WorkStealingDeque())
       (threads + lane).initialize(to: Atomic(0))
-      (running + lane).initialize(to: PaddedPointer(Atomic(Self.none)))
+      (running + lane).initialize(to: PaddedPointer(Atomic(Self.noNode)))
     }
     passed = plan.line != nil ? .allocate(capacity: max(1, plan.count)) : nil
     if let passed { for node in 0..<plan.count { (passed + node).initialize(to: Atomic(Passed.no)) } }
@@ -174,7 +182,7 @@ final class GraphRun: CrewWork, @unchecked Sendable {
     let lane = claimLane()
     addRoots(lane)
     workAsOwner(lane)
-    if let lane { giveBack(lane) }
+    giveBack(lane)
     crew.endTelling()
   }
 
@@ -182,7 +190,7 @@ final class GraphRun: CrewWork, @unchecked Sendable {
   nonisolated(nonsending) func run(for crew: Crew, waiter: FinishWaiter) async {
     begin(crew, waiter: waiter)
     crew.beginTellingTask(self)
-    addRoots(nil)
+    addRoots(Self.noLane)
     _ = await withUnsafeContinuation { waiter.wait($0) }
     crew.endTellingTask(self)
   }
@@ -190,8 +198,8 @@ final class GraphRun: CrewWork, @unchecked Sendable {
   private func begin(_ crew: Crew, waiter: FinishWaiter?) {
     // Under the lock: a thread of the last run may still read these to look after the nodes of this one.
     ticketLock.withLock { (self.crew, self.waiter) = (crew, waiter) }
-    number &+= 1
-    if plan.hasTasks, executor == nil, let home = crew.home?._withUnsafeGuaranteedRef({ $0 }) {
+    begunNow ^= Self.begun
+    if !plan.tasks.isEmpty, executor == nil, let home = crew.home?._withUnsafeGuaranteedRef({ $0 }) {
       executor = home.backend.taskExecutor
     }
     if let measured, let ranks { plan.rank(ranks, costs: measured) }
@@ -215,10 +223,10 @@ final class GraphRun: CrewWork, @unchecked Sendable {
   }
 
   /// The nodes become ready that wait for nothing.
-  private func addRoots(_ lane: Int?) {
+  private func addRoots(_ lane: Int) {
     if let line = plan.line { return line.withLock { begin(in: line, lane) } }
     for root in plan.roots.reversed() { add(root, lane) }
-    if plan.roots.count > 1 || lane == nil { offer() }
+    if plan.roots.count > 1 || lane < 0 { offer() }
   }
 
   /// All nodes have ended, and nobody helps.
@@ -231,9 +239,9 @@ final class GraphRun: CrewWork, @unchecked Sendable {
     for task in tasks { task.cancel() }
   }
 
-  /// Called with the line's lock: the run begins behind the last one. A node that has not ended there counts as one that
-  /// comes before.
-  private func begin(in line: GraphLine, _ lane: Int?) {
+  /// Called with the line's lock: the run begins behind the last one. A node that has not ended there counts as one
+  /// that comes before.
+  private func begin(in line: GraphLine, _ lane: Int) {
     guard let passed else { return }
     for run in line.runs where run.isOfThisThread {
       forkMisuse("a node of a graph waits for a run of that graph, and its runs are in order: it waits for itself")
@@ -258,7 +266,7 @@ final class GraphRun: CrewWork, @unchecked Sendable {
   }
 
   /// What was before a node in the run before has ended.
-  private func letGo(_ node: UInt32, _ lane: Int?) {
+  private func letGo(_ node: UInt32, _ lane: Int) {
     if pending[Int(node)].subtract(1, ordering: .acquiringAndReleasing).newValue & Self.counts == 0 { add(node, lane) }
   }
 
@@ -266,7 +274,7 @@ final class GraphRun: CrewWork, @unchecked Sendable {
   private var isOfThisThread: Bool {
     (0..<laneCount).contains { lane in
       threads[lane].load(ordering: .relaxed) == Self.thisThread
-        && running[lane].pointer.pointee.load(ordering: .relaxed) != Self.none
+        && running[lane].pointer.pointee.load(ordering: .relaxed) != Self.noNode
     }
   }
 
@@ -295,38 +303,53 @@ final class GraphRun: CrewWork, @unchecked Sendable {
   // MARK: - Nodes
 
   /// Runs a node on the calling thread.
-  /// - Parameter lane: of the calling thread; nil for none.
-  /// - Returns: the node that this thread runs next, or none.
-  func run(_ node: UInt32, _ lane: Int?) -> UInt32? {
-    let step = plan.steps + Int(node)
+  /// - Parameters:
+  ///   - lane: of the calling thread, or `noLane`.
+  ///   - pace: of a thread that helps: it is told how long the body took.
+  /// - Returns: the node that this thread runs next, or `noNode`.
+  @inline(__always)
+  func run(_ node: UInt32, _ lane: Int, _ pace: UnsafeMutablePointer<HelpingPace>?) -> UInt32 {
+    let step = steps + Int(node)
     let place = pending + Int(node)
-    let skips = place.pointee.load(ordering: .relaxed) & Self.skips != 0
-    place.pointee.store(step.pointee.predecessors | (number & 1 == 1 ? Self.begun : 0), ordering: .relaxed)
-    if let lane { running[lane].pointer.pointee.store(node, ordering: .relaxed) }
-    if skips || attention.pointer.pointee.stop.load(ordering: .relaxed) != 0 {
-      if !skips { failure.withLock { failure.state.hasSkipped = true } }
-      return settle(node, lane, hasFailed: true)
+    let word = place.pointee.load(ordering: .relaxed)
+    place.pointee.store(step.pointee.predecessors | begunNow, ordering: .relaxed)
+    if lane >= 0 { (running + lane).pointee.pointer.pointee.store(node, ordering: .relaxed) }
+    if word & Self.skips != 0 || attention.pointer.pointee.stop.load(ordering: .relaxed) != 0 {
+      return skip(node, lane, isBehindFailure: word & Self.skips != 0)
     }
-    switch step.pointee.body {
-    case .plain(let body):
-      let start = measured == nil ? 0 : cplatform_ticks()
-      do {
-        if _slowPath(cplatform_is_tracing()) { try trace(body, node) } else { try body(values) }
-      } catch {
-        fail(node, error)
-        return settle(node, lane, hasFailed: true)
-      }
-      if let measured {
-        measured[Int(node)] += (Float(cplatform_ticks() &- start) - measured[Int(node)]) / 4
-      }
-    case .task(let body):
-      begin(body, of: node)
-      return nil
-    }
-    return settle(node, lane, hasFailed: false)
+    if isTimed || step.pointee.isTask || cplatform_is_tracing() { return runSlowly(node, lane) }
+    let start = pace == nil ? 0 : cplatform_ticks()
+    let error = cplatform_call(step, values.memory)
+    pace?.pointee.ran(for: cplatform_ticks() &- start)
+    if let error { return fail(node, Self.error(error), lane) }
+    return settle(node, lane)
   }
 
-  private func trace(_ body: (GraphValues) throws -> Void, _ node: UInt32) throws {
+  /// Takes over an error of Swift's.
+  private static func error(_ word: UnsafeMutableRawPointer) -> any Error {
+    var word = word
+    return withUnsafeMutableBytes(of: &word) { $0.assumingMemoryBound(to: (any Error).self).moveElement(from: 0) }
+  }
+
+  /// A node whose body is asynchronous, timed or traced.
+  @inline(never)
+  private func runSlowly(_ node: UInt32, _ lane: Int) -> UInt32 {
+    if let body = plan.tasks[node] {
+      begin(body, of: node)
+      return Self.noNode
+    }
+    let body = steps[Int(node)].body
+    let start = cplatform_ticks()
+    do {
+      if cplatform_is_tracing() { try trace(body, node) } else { try body(values) }
+    } catch {
+      return fail(node, error, lane)
+    }
+    if let measured { measured[Int(node)] += (Float(cplatform_ticks() &- start) - measured[Int(node)]) / 4 }
+    return settle(node, lane)
+  }
+
+  private func trace(_ body: GraphBody, _ node: UInt32) throws {
     var failure: (any Error)?
     TraceProbe.node(plan.name(of: node), of: LaunchFrame.operation(at: crew.launch)) {
       do { try body(values) } catch { failure = error }
@@ -334,43 +357,71 @@ final class GraphRun: CrewWork, @unchecked Sendable {
     if let failure { throw failure }
   }
 
+  @inline(never)
+  private func skip(_ node: UInt32, _ lane: Int, isBehindFailure: Bool) -> UInt32 {
+    if !isBehindFailure { failure.withLock { failure.state.hasSkipped = true } }
+    return settleAny(node, lane, hasFailed: true)
+  }
+
+  @inline(never)
+  private func fail(_ node: UInt32, _ error: any Error, _ lane: Int) -> UInt32 {
+    note(error, of: node)
+    return settleAny(node, lane, hasFailed: true)
+  }
+
+  /// A node has ended, and its value is there.
+  @inline(__always)
+  private func settle(_ node: UInt32, _ lane: Int) -> UInt32 {
+    let first = node == 0 ? 0 : Int(steps[Int(node) - 1].end)
+    if isSimple, lane >= 0, Int(steps[Int(node)].end) == first + 1 {
+      let next = successors[first]
+      return isLast(before: next) ? next : Self.noNode
+    }
+    return settleAny(node, lane, hasFailed: false)
+  }
+
+  /// Whether the node that has ended was the last one before another.
+  @inline(__always)
+  private func isLast(before next: UInt32) -> Bool {
+    let word = pending + Int(next)
+    return passed == nil && steps[Int(next)].predecessors == 1
+      || word.pointee.subtract(1, ordering: .acquiringAndReleasing).newValue & Self.counts == 0
+  }
+
   /// A node has ended: what came behind it alone is ready.
-  private func settle(_ node: UInt32, _ lane: Int?, hasFailed: Bool) -> UInt32? {
+  @inline(never)
+  private func settleAny(_ node: UInt32, _ lane: Int, hasFailed: Bool) -> UInt32 {
     if !hasFailed, !plan.drops.isEmpty { noteValue(of: node) }
     if let passed, passed[Int(node)].exchange(Passed.ended, ordering: .acquiringAndReleasing) == Passed.isAwaited {
       // The node there has not begun, so that run goes on.
       next?.whileItGoesOn {
-        next?.letGo(node, nil)
+        next?.letGo(node, Self.noLane)
         next?.offer()
       }
     }
     let (first, end) = plan.successors(of: Int(node))
     guard first < end else {
       endOne()
-      return nil
+      return Self.noNode
     }
-    var kept: UInt32?
+    var kept = Self.noNode
     var hasOthers = false
     var place = end
     while place > first {
       place -= 1
-      let next = plan.successors[place]
-      let word = pending + Int(next)
-      if hasFailed { word.pointee.bitwiseOr(Self.skips, ordering: .relaxed) }
-      guard
-        passed == nil && plan.steps[Int(next)].predecessors == 1
-          || word.pointee.subtract(1, ordering: .acquiringAndReleasing).newValue & Self.counts == 0
-      else { continue }
-      if let other = kept {
-        add(other, lane)
+      let next = successors[place]
+      if hasFailed { pending[Int(next)].bitwiseOr(Self.skips, ordering: .relaxed) }
+      guard isLast(before: next) else { continue }
+      if kept != Self.noNode {
+        add(kept, lane)
         hasOthers = true
       }
       kept = next
     }
-    if let other = kept, lane == nil || isDriven || ranks != nil {
-      add(other, lane)
-      hasOthers = hasOthers || lane == nil || isDriven
-      kept = nil
+    if kept != Self.noNode, lane < 0 || isDriven || ranks != nil {
+      add(kept, lane)
+      hasOthers = hasOthers || lane < 0 || isDriven
+      kept = Self.noNode
     }
     if hasOthers { offer() }
     return kept
@@ -402,7 +453,7 @@ final class GraphRun: CrewWork, @unchecked Sendable {
     if low < plan.drops.count, plan.drops[low].node == node { hasValue[low] = true }
   }
 
-  private func fail(_ node: UInt32, _ error: any Error) {
+  private func note(_ error: any Error, of node: UInt32) {
     // The other error is released without the lock: its class is a user's.
     var error: (any Error)? = error
     failure.withLock {
@@ -417,12 +468,12 @@ final class GraphRun: CrewWork, @unchecked Sendable {
 
   /// How many nodes have begun, which ones run, and the first ones that wait for those. O(nodes).
   func explain() -> [String] {
-    let parity = number & 1 == 1 ? Self.begun : 0
+    let parity = begunNow
     func hasBegun(_ node: UInt32) -> Bool {
       pending[Int(node)].load(ordering: .relaxed) & Self.begun == parity
     }
     var running = Set((0..<laneCount).map { self.running[$0].pointer.pointee.load(ordering: .relaxed) })
-    running.remove(Self.none)
+    running.remove(Self.noNode)
     running.formUnion(failure.withLock { Array(failure.state.tasks.keys) })
     let begun = (0..<UInt32(plan.count)).count { hasBegun($0) }
     var lines = ["runs a graph: \(begun) of \(plan.count) nodes have begun"]
@@ -439,7 +490,7 @@ final class GraphRun: CrewWork, @unchecked Sendable {
 
   // MARK: - Asynchronous bodies
 
-  private func begin(_ body: @escaping @Sendable (GraphValues) async throws -> Void, of node: UInt32) {
+  private func begin(_ body: @escaping GraphTaskBody, of node: UInt32) {
     let values = values
     let task = Task(executorPreference: executor, priority: Job.taskPriority(ofLevel: crew.level)) {
       var failure: (any Error)?
@@ -459,15 +510,15 @@ final class GraphRun: CrewWork, @unchecked Sendable {
       return task
     }
     withExtendedLifetime(task) {}
-    if let error { fail(node, error) }
-    whileItGoesOn { _ = settle(node, nil, hasFailed: error != nil) }
+    if let error { note(error, of: node) }
+    whileItGoesOn { _ = settleAny(node, Self.noLane, hasFailed: error != nil) }
   }
 
   // MARK: - Ready nodes
 
   /// A node is ready. Who calls this calls `offer` when others should take it.
-  func add(_ node: UInt32, _ lane: Int?) {
-    if let lane, ranks == nil { lanes[lane].push(UInt(node) + 1) } else { pool.withLock { addToPool(node) } }
+  func add(_ node: UInt32, _ lane: Int) {
+    if lane >= 0, ranks == nil { lanes[lane].push(UInt(node) + 1) } else { pool.withLock { addToPool(node) } }
   }
 
   /// Called with the lock of the pool. Where the order is one of ranks the pool is a heap.
@@ -483,13 +534,13 @@ final class GraphRun: CrewWork, @unchecked Sendable {
     return first > second || first == second && one < other
   }
 
-  func takeOwn(_ lane: Int) -> UInt32? {
-    let word = lanes[lane].pop()
-    return word == 0 ? nil : UInt32(truncatingIfNeeded: word - 1)
+  func takeOwn(_ lane: Int) -> UInt32 {
+    // Nothing is 0, which becomes `noNode`.
+    lane < 0 ? Self.noNode : UInt32(truncatingIfNeeded: lanes[lane].pop() &- 1)
   }
 
   /// Takes a node of another thread's.
-  func steal(beside own: Int?) -> UInt32? {
+  func steal(beside own: Int) -> UInt32 {
     for lane in 0..<laneCount where lane != own {
       while true {
         switch lanes[lane].steal() {
@@ -500,11 +551,11 @@ final class GraphRun: CrewWork, @unchecked Sendable {
         break
       }
     }
-    if poolCount.load(ordering: .sequentiallyConsistent) == 0 { return nil }
+    if poolCount.load(ordering: .sequentiallyConsistent) == 0 { return Self.noNode }
     return pool.withLock {
       let node = ranks == nil ? pool.state.nodes.popLast() : pool.state.takeFirst(isBefore)
       poolCount.store(pool.state.nodes.count, ordering: .relaxed)
-      return node
+      return node ?? Self.noNode
     }
   }
 
@@ -514,10 +565,10 @@ final class GraphRun: CrewWork, @unchecked Sendable {
     return poolCount.load(ordering: .sequentiallyConsistent) > 0
   }
 
-  func claimLane() -> Int? {
+  func claimLane() -> Int {
     while true {
       let free = freeLanes.load(ordering: .relaxed)
-      if free == 0 { return nil }
+      if free == 0 { return Self.noLane }
       let lane = free.trailingZeroBitCount
       if freeLanes.bitwiseAnd(~(1 << UInt64(lane)), ordering: .acquiring).oldValue & (1 << UInt64(lane)) != 0 {
         threads[lane].store(Self.thisThread, ordering: .relaxed)
@@ -527,7 +578,8 @@ final class GraphRun: CrewWork, @unchecked Sendable {
   }
 
   func giveBack(_ lane: Int) {
-    running[lane].pointer.pointee.store(Self.none, ordering: .relaxed)
+    if lane < 0 { return }
+    running[lane].pointer.pointee.store(Self.noNode, ordering: .relaxed)
     freeLanes.bitwiseOr(1 << UInt64(lane), ordering: .releasing)
   }
 }

@@ -77,7 +77,7 @@ struct BenchmarkListingTests {
     }
     let rank = try #require(read.benchmarks.first { $0.name == "priority/rank-error" })
     #expect(rank.parameterSets.allSatisfy { $0.empty["raw-dispatch"] != nil && $0.empty["stealing"] == nil })
-    #expect(ListingDocument(try listing("fan-out")).benchmarks.count == 1)
+    #expect(ListingDocument(try listing("dependencies/fan-out")).benchmarks.count == 1)
   }
 }
 

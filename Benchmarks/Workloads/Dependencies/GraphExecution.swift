@@ -163,6 +163,9 @@ final class KeptGraph<S: ClosureSubject> {
     kept = isKept ? subject.record(shape, Self.body(data)) : nil
   }
 
+  /// Gives every task `factor` times the work of the graph.
+  func scale(by factor: Double) { data.scale(by: factor) }
+
   /// The body counts no reference, because that is no cost of a subject. This object keeps the data.
   private static func body(_ data: GraphData) -> @Sendable (Int) -> Void {
     let data = Unmanaged.passUnretained(data)

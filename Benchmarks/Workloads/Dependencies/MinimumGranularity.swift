@@ -24,7 +24,15 @@ struct MinimumGranularity: Workload {
 
   func parameterSets() -> [Parameters] { [parameters(.stencil1D, imbalance: 0)] }
 
+  func needs(_ parameters: Parameters) -> Abilities {
+    parameters["run"] == nil ? needs : needs.union(.recordedGraphs)
+  }
+
   func extendedParameterSets() -> [Parameters] {
+    [parameters(.stencil1D, imbalance: 0).merging(["run": "again"])] + patterns
+  }
+
+  private var patterns: [Parameters] {
     GraphPattern.allCases.flatMap { pattern in [0, 1].map { parameters(pattern, imbalance: $0) } }
       .filter { !parameterSets().contains($0) }
   }
@@ -48,6 +56,13 @@ struct MinimumGranularity: Workload {
 
   func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
     let graph = try graph(setting)
+    if setting.parameters["run"] == "again" {
+      let runner = KeptGraph<S>(graph, setting)
+      return trial(graph, setting) { work, timing in
+        runner.scale(by: work)
+        try runner.run(&timing)
+      }
+    }
     let runner = LinkedOperations<S>(graph, setting)
     return trial(graph, setting) { work, timing in
       runner.scale(by: work)

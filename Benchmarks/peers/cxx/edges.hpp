@@ -54,7 +54,8 @@ template <typename Edges> RunGraph onEdges(const std::shared_ptr<GraphData> &dat
   return [=] { return Edges::run(data->graph, [own = data.get()](uint32_t task) { own->execute(task); }); };
 }
 
-/// `Kept(graph, body)` is a graph that is made once. Its `run()` calls `body(task)` once for each task, after its inputs.
+/// `Kept(graph, body)` is a graph that is made once. Its `run()` calls `body(task)` once for each task, after its
+/// inputs.
 template <typename Kept> RunGraph onKeptEdges(const std::shared_ptr<GraphData> &data) {
   auto body = [own = data.get()](uint32_t task) { own->execute(task); };
   auto kept = std::make_shared<Kept>(data->graph, body);

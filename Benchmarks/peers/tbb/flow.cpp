@@ -1,5 +1,5 @@
-// Dependencies as edges of a flow::graph: a continue_node for each task, an edge for each dependency. The graph is built,
-// run and released each time, as operations are, or kept.
+// Dependencies as edges of a flow::graph: a continue_node for each task, an edge for each dependency. The graph is
+// built, run and released each time, as operations are, or kept.
 #include <tbb/flow_graph.h>
 
 #include <deque>

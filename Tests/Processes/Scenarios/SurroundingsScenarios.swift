@@ -11,8 +11,19 @@ private let samples = Atomic<Int>(0)
 /// What a process is given from outside, and what its pools make of it: CPUs, priorities, signals, and bodies that end
 /// their thread.
 enum SurroundingsScenarios {
+  @TaskLocal private static var number = 0
+
+  /// The first list of forks is made, which looks among thread-local variables that an allocator may change meanwhile.
+  private static func allocator() {
+    let backend = StealingBackend(workers: 2)
+    let (first, second) = $number.withValue(7) { backend.run { join({ number }, { number }) } }
+    exit(first == 7 && second == 7 ? 0 : 1)
+  }
+
   static let all: [String: @Sendable () -> Void] = {
-    var all: [String: @Sendable () -> Void] = ["surroundings-workers": { workers() }]
+    var all: [String: @Sendable () -> Void] = [
+      "surroundings-workers": { workers() }, "surroundings-allocator": { allocator() },
+    ]
     for backend in [TestBackend.stealing, .threadPool, .dispatch] {
       all["surroundings-inherited-\(backend)"] = { inherited(backend.name) }
       all["surroundings-main-priority-\(backend)"] = { mainPriority(backend) }

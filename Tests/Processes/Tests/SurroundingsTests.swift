@@ -9,7 +9,7 @@ struct SurroundingsTests {
   private static let backends = pools + ["dispatch"]
 
   static let scenarios =
-    ["surroundings-workers", "left-body-main"]
+    ["surroundings-workers", "surroundings-allocator", "left-body-main"]
     + named("surroundings", kinds: ["child", "started"], on: pools)
     + named("surroundings", kinds: ["inherited", "main-priority", "mask", "profiler", "crash", "pipe"], on: backends)
     + named("left", kinds: ["body", "completion-block", "fork", "guest"], on: backends + ["deterministic"])
@@ -22,6 +22,14 @@ struct SurroundingsTests {
     let run = try Scenario(scenario)
     #expect(run.exitCode == 0, "\(scenario): signal \(run.signal ?? 0), code \(run.exitCode ?? 0): \(run.output)")
     #expect(run.output.isEmpty, "\(run.output)")
+  }
+
+  /// The allocator has thread-local variables that change with each allocation. Where it is not installed, the system's
+  /// takes its place, and the loader says so.
+  @Test("row 56.12: forks find their task-local values beside another allocator")
+  func allocator() throws {
+    let run = try Scenario("surroundings-allocator", variables: ["LD_PRELOAD=libjemalloc.so.2"])
+    #expect(run.exitCode == 0, "signal \(run.signal ?? 0), code \(run.exitCode ?? 0): \(run.output)")
   }
 
   @Test("row 45: a pool's threads have the process's CPUs, policy and nice value", arguments: backends)
