@@ -64,10 +64,10 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
       case .measured: .measured
       }
     let graph = OperationGraph(order: order) { graph in
-      var nodes: [any AnyGraphNode] = []
+      var nodes: [GraphNode<Void>] = []
       nodes.reserveCapacity(shape.inputs.count)
       for (task, inputs) in shape.inputs.enumerated() {
-        nodes.append(graph.add(cost: shape.costs[task], after: inputs.map { nodes[$0] }) { body(task) })
+        nodes.append(graph.add(cost: shape.costs[task], after: inputs.lazy.map { nodes[$0] }) { body(task) })
       }
     }
     let backend = queue.backend

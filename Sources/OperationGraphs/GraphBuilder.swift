@@ -61,6 +61,19 @@ public struct GraphBuilder: ~Copyable {
     return GraphNode(index: index, offset: offset, graph: number)
   }
 
+  /// Adds a node behind nodes of one type, which may be many: no list of them is made.
+  ///
+  /// Everything else is as for ``add(_:name:cost:after:_:)``.
+  @inlinable
+  @discardableResult
+  public mutating func add<each Input: Sendable, Value: Sendable, Others: Sequence, Other>(
+    _ inputs: repeat GraphNode<each Input>, name: String? = nil, cost: Double? = nil, after others: Others,
+    _ body: @escaping @Sendable (repeat each Input) throws -> Value
+  ) -> GraphNode<Value> where Others.Element == GraphNode<Other> {
+    for other in others { come(after: other.order) }
+    return add(repeat each inputs, name: name, cost: cost, body)
+  }
+
   /// Adds a node with an asynchronous body, which runs as a task on the backend of the run.
   ///
   /// The name is that of `OperationQueue.addTask`. Everything else is as for ``add(_:name:cost:after:_:)``. Cancelling

@@ -17,7 +17,7 @@ struct HelpingPace {
   /// A thread that helps goes back to its backend after this time: there may be more urgent jobs.
   private static let longestHelp = 100 * microsecond
   /// A body that takes less is short.
-  private static let short = microsecond / 4
+  private static let short = microsecond / 8
   /// After this number of nodes it shows whether their bodies are short.
   private static let fewNodes: UInt64 = 4
   private static let longestPause = 16 * microsecond
