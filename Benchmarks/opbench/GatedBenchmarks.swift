@@ -64,6 +64,8 @@ enum GatedBenchmarks {
     Scenario(
       BenchmarkName("dependencies", "graph"),
       ["pattern": "all_to_all", "width": "16", "steps": "32", "work_ns": "0", "imbalance": "0"]),
+    Scenario(BenchmarkName("dependencies", "recorded"), ["shape": "chain", "run": "again"]),
+    Scenario(BenchmarkName("dependencies", "recorded"), ["shape": "stencil_1d", "run": "again"]),
     Scenario(BenchmarkName("async", "operations"), ["ops": "1000"]),
     Scenario(BenchmarkName("async", "limit"), ["ops": "1000", "max": "4"]),
     Scenario(BenchmarkName("async", "cancel"), ["ops": "1000"]),
