@@ -42,12 +42,15 @@ package struct Crew: @unchecked Sendable {
     newestValue = cplatform_values_here()
   }
 
-  /// Called in a task that will be suspended until the work has ended, and that calls `endTask` then.
+  /// Called in a task that will be suspended until the work has ended, and that calls `endTask` then. Traps when the
+  /// backend has been shut down.
   /// - Parameters:
   ///   - home: the caller holds the home and its backend.
   ///   - level: of the task.
   ///   - launch: a copy of the task's frame, which the caller keeps.
   package init(ofTaskOn home: BackendHome, level: Int, launch: UnsafeMutablePointer<LaunchFrame>?) {
+    // The task's thread runs nothing of the work: it is no guest.
+    if home.host?.beginForks() == true { home.host?.countGuest(-1) }
     let home = Unmanaged.passUnretained(home)
     task = ForkList.Task(home: home, level: level, maker: .passRetained(ForkMaker(home: home)))
     self.launch = launch

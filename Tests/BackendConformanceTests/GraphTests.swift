@@ -345,6 +345,32 @@ struct GraphTests {
     #expect(count.value == 200_000)
   }
 
+  @Test("row 76.13: whyNotStarted() says which nodes run, and what waits for them", arguments: allBackends)
+  func diagnosis(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      let (began, gate) = (Gate(), Gate())
+      let graph = OperationGraph { graph in
+        let first = graph.add(name: "connect") {}
+        let load = graph.add(name: "load", after: [first]) {
+          began.open()
+          gate.pass()
+        }
+        graph.add(name: "page", after: [load]) {}
+      }
+      let operation = graph.operation()
+      let block = BlockOperation { try? graph.run() }
+      queue.addOperation(operation)
+      try began.wait("the node")
+      queue.addOperation(block)
+      let said = operation.whyNotStarted().description
+      #expect(said.contains("runs a graph: 2 of 3 nodes have begun"), "\(said)")
+      #expect(said.contains("\"load\" runs; \"page\" waits for it"), "\(said)")
+      gate.open()
+      try queue.drainInTime()
+      #expect(!operation.whyNotStarted().description.contains("graph:"))
+    }
+  }
+
   @Test("row 76.1: a graph without nodes ends at once", arguments: allBackends)
   func emptyGraphs(backend: TestBackend) async throws {
     try backend.withBackend { pool in try pool.run { try OperationGraph { _ in }.run() } }

@@ -64,6 +64,19 @@ struct TraceTimelineTests {
     #expect(operations == [0, nil])
   }
 
+  @Test func `a node of a graph is a slice with its name`() {
+    let owner = added(64, at: 10, "owner") + [begins(64, at: 20), TraceEvent(.finishesHere, at: 90, 64)]
+    let name = TraceEvent.slots(of: "load")
+    let helper =
+      name + [TraceEvent(.nodeBegins, at: 30, 64, textLength: UInt16(name.count)), TraceEvent(.nodeEnds, at: 60)]
+    let timeline = TraceTimeline(recording(owner, helper))
+    #expect(timeline.slices.map(\.begin) == [30] && timeline.slices.map(\.end) == [60])
+    let nodes: [String] = timeline.slices.map {
+      if case .node(let name, let operation) = $0.kind { "\(name) of \(operation ?? -1)" } else { "" }
+    }
+    #expect(nodes == ["load of 0"])
+  }
+
   @Test func `a part of an asynchronous body is a slice where it runs`() {
     let first = added(64, at: 10, "body") + [begins(64, at: 20), TraceEvent(.returns, at: 30, 64)]
     let second = [
