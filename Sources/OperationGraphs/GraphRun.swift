@@ -287,6 +287,9 @@ final class GraphRun: CrewWork, @unchecked Sendable {
       return (failure.state.error, failure.state.hasSkipped)
     }
     plan.line?.remove(self)
+    // The object may wait long for its next run, and the executor holds the backend.
+    executor = nil
+    ticketLock.withLock { waiter = nil }
     defer { dropValues() }
     if let error { throw error }
     if hasSkipped { throw CancellationError() }

@@ -345,6 +345,43 @@ struct GraphTests {
     #expect(count.value == 200_000)
   }
 
+  /// One worker runs a node, and the other an operation, until all is there. What does the other run then?
+  @Test(
+    "row 76.14: nodes that wait have the level of the operation, also when it rises",
+    arguments: [TestBackend.stealing, .threadPool], [false, true])
+  func levels(backend: TestBackend, rises: Bool) throws {
+    try backend.withBackend(workers: 2, fairnessInterval: 0) { pool in
+      let queue = OperationQueue(backend: pool)
+      let (nodeBegan, otherBegan) = (Gate(), Gate())
+      let (node, other) = (SpinFlag(), SpinFlag())
+      let order = EventLog<String>()
+      let graph = OperationGraph { graph in
+        let root = graph.add {}
+        graph.add(after: [root]) {
+          nodeBegan.open()
+          node.spin()
+        }
+        for _ in 0..<4 { graph.add(after: [root]) { order.append("node") } }
+      }
+      queue.addOperation {
+        otherBegan.open()
+        other.spin()
+      }
+      try otherBegan.wait("the other worker")
+      let operation = BlockOperation { try? graph.run() }
+      operation.queuePriority = .veryLow
+      queue.addOperation(operation)
+      try nodeBegan.wait("the node")
+      for _ in 0..<4 { queue.addOperation { order.append("operation") } }
+      if rises { operation.queuePriority = .veryHigh }
+      other.set()
+      try order.wait(count: 1, "something to run")
+      node.set()
+      try queue.drainInTime()
+      #expect(order.events.first == (rises ? "node" : "operation"))
+    }
+  }
+
   @Test("row 76.13: whyNotStarted() says which nodes run, and what waits for them", arguments: allBackends)
   func diagnosis(backend: TestBackend) throws {
     try backend.withQueue { queue in

@@ -53,6 +53,16 @@ struct ForkTests {
     Kind(testDescription: "withForkScope") { _, note in
       withForkScope { scope in for number in 0..<40 { scope.spawn { note(number) } } }
     },
+    Kind(testDescription: "a graph that runs twice") { _, note in
+      let graph = OperationGraph { graph in
+        let first = (0..<12).map { number in graph.add { note(number) } }
+        let second = (0..<12).map { number in
+          graph.add(after: [first[number], first[(number + 1) % 12]]) { note(20 + number) }
+        }
+        graph.add(after: second) { note(40) }
+      }
+      for _ in 0..<2 { try? graph.run() }
+    },
     Kind(testDescription: "loops in a loop") { _, note in
       concurrentPerform(iterations: 8) { outer in concurrentPerform(iterations: 8) { note(8 * outer + $0) } }
     },

@@ -142,7 +142,8 @@ import Testing
       64, ["no parameters of external-add match 'ops=3'; opbench list external-add has"],
       ["--benchmark", "external-add ops=3"])
     expectComplaint(
-      64, ["'nothere'; there are overhead/external-add"], ["gate", "--tiers", "0", "--benchmark", "nothere"])
+      64, ["'nothere'; there are the families overhead, dependencies"],
+      ["gate", "--tiers", "0", "--benchmark", "nothere"])
     expectComplaint(
       64, ["no subject 'stealng'; did you mean stealing?"], ["gate", "--tiers", "0", "--backend", "stealng"])
   }

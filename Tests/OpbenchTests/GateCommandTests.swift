@@ -25,7 +25,7 @@ import Testing
     expectComplaint(64, ["--tiers", "'3'"], "--tiers", "3", "--base", own)
     expectComplaint(64, ["--tiers", "0, 1 and 2"], "--tiers", "", "--base", own)
     expectComplaint(64, ["'['", "regular expression"], "--base", own, "--benchmark", "[")
-    expectComplaint(64, ["'nothing'", "overhead/external-add"], "--base", own, "--benchmark", "nothing")
+    expectComplaint(64, ["'nothing'", "the families overhead, dependencies"], "--base", own, "--benchmark", "nothing")
     // As in run, an expression may name parameters; without one that fits, what there is is named.
     expectComplaint(64, ["'chain length=7'"], "--base", own, "--benchmark", "chain length=7")
     expectComplaint(64, ["--all-of-base", "--base"], "--tiers", "0", "--all-of-base")

@@ -15,7 +15,7 @@ import Testing
     let narrow = GatedBenchmarks.cells(subject: "stealing", workers: 1)
     let timed = Set(walls.map(\.cell.scenario))
     let onlyCounted = suite.cells.filter { $0.countsAllocations && !timed.contains($0.cell.scenario) }
-    #expect(onlyCounted.count == 9 && onlyCounted.allSatisfy { $0.metrics.isEmpty })
+    #expect(onlyCounted.count == 11 && onlyCounted.allSatisfy { $0.metrics.isEmpty })
     #expect(narrow.count == walls.count + onlyCounted.count + 1 && Set(narrow.map(\.cell)).count == narrow.count)
     // A count of two threads depends on which of them is ahead.
     #expect(suite.cells.filter(\.countsInstructions).map { "\($0.cell.scenario.name)" } == ["overhead/local-add"])

@@ -24,6 +24,7 @@ struct AbilitiesTests {
     let ours = [
       "operations", "cancellation", "threads", "barriers", "suspension", "fairness", "millions", "queues", "forks",
       "loops", "collections", "tasks", "hops", "limits", "dependencies-at-once",
+      "recorded-graphs",
     ]
     #expect(able["stealing"] == ours && able["threadpool"] == ours && able["dispatch"] == ours)
     #expect(able["foundation"] == ["operations", "cancellation", "threads", "barriers", "suspension", "queues"])
@@ -32,6 +33,6 @@ struct AbilitiesTests {
     #expect(able["serial"] == ["forks", "loops", "collections"])
     #expect(able["nio"] == ["threads", "hops"] && able["nio-loop"] == ["hops"])
     #expect(able["go"] == ["threads", "forks"])
-    #expect(able["tbb-flow"] == ["threads"] && able["starpu"] == ["threads"])
+    #expect(able["tbb-flow"] == ["threads", "recorded-graphs"] && able["starpu"] == ["threads"])
   }
 }
