@@ -200,14 +200,17 @@ extension GraphRun {
   private func help(_ pace: UnsafeMutablePointer<HelpingPace>) {
     var lane = Self.noLane
     var began = cplatform_ticks()
+    var others: UInt64 = 0
     while true {
       let now = isDriven ? 0 : cplatform_ticks()
       let node = now < pace.pointee.next ? Self.noNode : takeAsLooker(lane)
       if node != Self.noNode {
         if lane < 0 { lane = claimLane() }
+        pace.pointee.begin(isQuiet: others == whatOthersRun(beside: lane))
         help(with: node, lane, pace)
         if isDriven || pace.pointee.isOver { break }
         pace.pointee.rest()
+        others = whatOthersRun(beside: lane)
         began = pace.pointee.next
         beginLooking()
       } else if !isDriven, now < began &+ Self.longestLook {
@@ -242,7 +245,6 @@ extension GraphRun {
 
   /// Runs a node and what comes behind it, with what the owner sees around.
   private func help(with node: UInt32, _ lane: Int, _ pace: UnsafeMutablePointer<HelpingPace>?) {
-    pace?.pointee.begin()
     // All nodes that this thread takes meanwhile are of one run.
     whileItGoesOn {
       let crew = crew

@@ -278,6 +278,15 @@ final class GraphRun: CrewWork, @unchecked Sendable {
     }
   }
 
+  /// Changes when a thread of another lane begins a node.
+  func whatOthersRun(beside own: Int) -> UInt64 {
+    var sum: UInt64 = 0
+    for lane in 0..<laneCount where lane != own {
+      sum = sum &* 31 &+ UInt64(running[lane].pointer.pointee.load(ordering: .relaxed))
+    }
+    return sum
+  }
+
   private static var thisThread: UInt { UInt(bitPattern: cplatform_thread_words_address()) }
 
   /// Called by the owner when the run has ended: what it gives, and the run as it was before. The values are released.
