@@ -172,13 +172,22 @@ final class KeptGraph<S: ClosureSubject> {
     return { task in data._withUnsafeGuaranteedRef { $0.execute(task) } }
   }
 
+  private func time(_ run: () -> Void) -> UInt64 {
+    let began = Clock.now()
+    run()
+    return Clock.now() - began
+  }
+
+  /// The graph is freed when this returns.
+  @inline(never)
+  private func makeAndRun(_ timing: inout GraphTiming) {
+    timing.makespan += time(subject.record(shape, Self.body(data)))
+  }
+
   func run(_ timing: inout GraphTiming) throws {
     data.begin()
     let start = Counters.read()
-    let run = kept ?? subject.record(shape, Self.body(data))
-    let began = Clock.now()
-    run()
-    timing.makespan += Clock.now() - began
+    if let kept { timing.makespan += time(kept) } else { makeAndRun(&timing) }
     timing.elapsed.add(since: start)
     try data.check()
   }
