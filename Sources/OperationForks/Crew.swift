@@ -90,42 +90,45 @@ package struct Crew: @unchecked Sendable {
     list.lock.withLock { _ = list.told.removeLast() }
   }
 
-  /// The same for a task that is suspended. O(tasks that are).
+  /// Called in a task that will be suspended: from now on the work is told when the level of its operation changes.
+  /// O(1).
   package func beginTellingTask(_ work: any CrewWork) {
-    if LaunchFrame.operation(at: launch) == 0 { return }
+    let operation = LaunchFrame.operation(at: launch)
+    if operation == 0 { return }
     Self.tasks.withLock {
-      Self.tasks.state.append(Told(launch: launch, work: work))
+      Self.tasks.state[operation, default: []].append(Told(launch: launch, work: work))
       Self.taskCount.store(Self.tasks.state.count, ordering: .sequentiallyConsistent)
     }
   }
 
+  /// Called when the task goes on. O(runs of its operation that are under way).
   package func endTellingTask(_ work: any CrewWork) {
-    if LaunchFrame.operation(at: launch) == 0 { return }
+    let operation = LaunchFrame.operation(at: launch)
+    if operation == 0 { return }
     Self.tasks.withLock {
-      Self.tasks.state.removeAll { $0.work === work }
+      Self.tasks.state[operation]?.removeAll { $0.work === work }
+      if Self.tasks.state[operation]?.isEmpty == true { Self.tasks.state[operation] = nil }
       Self.taskCount.store(Self.tasks.state.count, ordering: .relaxed)
     }
   }
 
-  /// The work of tasks that are suspended.
-  private static let tasks = Locked<[Told]>([])
+  /// The work of tasks that are suspended, by the operations of the tasks.
+  private static let tasks = Locked<[UInt: [Told]]>([:])
   private static let taskCount = Atomic<Int>(0)
 
   /// Tells the work of suspended tasks. One load when there is none.
   static func levelChanged(of operation: UInt) {
     if taskCount.load(ordering: .sequentiallyConsistent) == 0 { return }
-    tasks.withLock { for told in tasks.state { told.levelChanged(of: operation) } }
+    tasks.withLock { for told in tasks.state[operation] ?? [] { told.work.levelChanged() } }
   }
 
-  /// What the work inside of an operation waits for. O(threads that have joined, and tasks that wait).
+  /// What the work inside of an operation waits for. O(threads that have joined).
   package static func explain(_ operation: UInt) -> [String] {
-    var lines: [String] = []
-    func explain(_ told: [Told]) {
-      for told in told where LaunchFrame.operation(at: told.launch) == operation { lines += told.work.explain() }
-    }
-    tasks.withLock { explain(tasks.state) }
+    var lines = tasks.withLock { (tasks.state[operation] ?? []).flatMap { $0.work.explain() } }
     _ = ForkList.any { list in
-      list.lock.withLock { explain(list.told) }
+      list.lock.withLock {
+        for told in list.told where told.isOf(operation) { lines += told.work.explain() }
+      }
       return false
     }
     return lines
@@ -137,9 +140,7 @@ package struct Crew: @unchecked Sendable {
     unowned(unsafe) let work: any CrewWork
 
     /// Called with a lock that the owner takes before it ends the work.
-    func levelChanged(of operation: UInt) {
-      if LaunchFrame.operation(at: launch) == operation { work.levelChanged() }
-    }
+    func isOf(_ operation: UInt) -> Bool { LaunchFrame.operation(at: launch) == operation }
   }
 
   // MARK: - Helping

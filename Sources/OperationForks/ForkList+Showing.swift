@@ -162,7 +162,7 @@ extension ForkList {
         // The frames lie on the stacks of threads that take this lock before they leave the frames.
         let launch = list.memory.pointee.launch?.assumingMemoryBound(to: LaunchFrame.self)
         if LaunchFrame.operation(at: launch) == word { list.levelChanged(launch) }
-        for told in list.told { told.levelChanged(of: word) }
+        for told in list.told where told.isOf(word) { told.work.levelChanged() }
       }
       return false
     }

@@ -52,7 +52,7 @@ public struct GraphBuilder: ~Copyable {
     after others: [any AnyGraphNode] = [],
     _ body: @escaping @Sendable (repeat each Input) throws -> Value
   ) -> GraphNode<Value> {
-    for input in repeat each inputs { come(after: input.order) }
+    for input in repeat each inputs { come(after: input.withoutValue) }
     let offset = makePlace(for: Value.self)
     let nodes = (repeat each inputs)
     let index = append(
@@ -70,7 +70,7 @@ public struct GraphBuilder: ~Copyable {
     _ inputs: repeat GraphNode<each Input>, name: String? = nil, cost: Double? = nil, after others: Others,
     _ body: @escaping @Sendable (repeat each Input) throws -> Value
   ) -> GraphNode<Value> where Others.Element == GraphNode<Other> {
-    for other in others { come(after: other.order) }
+    for other in others { come(after: other.withoutValue) }
     return add(repeat each inputs, name: name, cost: cost, body)
   }
 
@@ -85,7 +85,7 @@ public struct GraphBuilder: ~Copyable {
     after others: [any AnyGraphNode] = [],
     _ body: @escaping @Sendable (repeat each Input) async throws -> Value
   ) -> GraphNode<Value> {
-    for input in repeat each inputs { come(after: input.order) }
+    for input in repeat each inputs { come(after: input.withoutValue) }
     let offset = makePlace(for: Value.self)
     let nodes = (repeat each inputs)
     let index = appendTask(
@@ -96,7 +96,7 @@ public struct GraphBuilder: ~Copyable {
 
   /// The next node that is added comes after this one.
   @usableFromInline
-  mutating func come(after node: GraphNodeOrder) {
+  mutating func come(after node: GraphNode<Void>) {
     if node.graph != number { forkMisuse("a node of another graph cannot come before one of this graph") }
     predecessors.append(node.index)
   }
@@ -133,7 +133,7 @@ public struct GraphBuilder: ~Copyable {
   mutating func append(_ body: @escaping GraphBody, name: String?, cost: Double?, after others: [any AnyGraphNode])
     -> UInt32
   {
-    for other in others { come(after: other.order) }
+    for other in others { come(after: other.withoutValue) }
     guard steps.count < Int(GraphStep.mostNodes), predecessors.count < Int(UInt32.max) else {
       forkMisuse("a graph has at most \(GraphStep.mostNodes) nodes and \(UInt32.max) edges")
     }

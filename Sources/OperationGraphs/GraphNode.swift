@@ -13,23 +13,14 @@ public struct GraphNode<Value: Sendable>: Sendable {
   init(index: UInt32, offset: UInt32, graph: UInt32) { (self.index, self.offset, self.graph) = (index, offset, graph) }
 }
 
-/// A node, whatever its value: what stands in `after:`.
+/// A node of any type of value, for the list behind `after:`.
 public protocol AnyGraphNode: Sendable {
-  /// The node without the type of its value.
-  var order: GraphNodeOrder { get }
-}
-
-/// Which node of which graph comes before.
-public struct GraphNodeOrder: Sendable {
-  let index: UInt32
-  let graph: UInt32
-
-  @usableFromInline
-  init(index: UInt32, graph: UInt32) { (self.index, self.graph) = (index, graph) }
+  /// The node, as one that gives no value.
+  var withoutValue: GraphNode<Void> { get }
 }
 
 extension GraphNode: AnyGraphNode {
-  @inlinable public var order: GraphNodeOrder { GraphNodeOrder(index: index, graph: graph) }
+  @inlinable public var withoutValue: GraphNode<Void> { GraphNode<Void>(index: index, offset: 0, graph: graph) }
 }
 
 /// The values of one run: a block in which each node has its place.

@@ -85,7 +85,11 @@ extension GraphRun {
   func take(_ ticket: GraphTicket) -> Bool {
     var word = attention.pointer.pointee.word.load(ordering: .relaxed)
     while true {
-      if Self.epoch(of: word) != ticket.epoch { return false }
+      if Self.epoch(of: word) != ticket.epoch {
+        // A thread that is about to replace the ticket may find that the backend refuses the new one.
+        ticketLock.withLock { word = attention.pointer.pointee.word.load(ordering: .relaxed) }
+        if Self.epoch(of: word) != ticket.epoch { return false }
+      }
       let (exchanged, seen) = attention.pointer.pointee.word.compareExchange(
         expected: word, desired: (word & ~Self.queued) &+ Self.looker, ordering: .sequentiallyConsistent)
       if exchanged { return true }
@@ -112,9 +116,15 @@ extension GraphRun {
         let new = GraphTicket(epoch: ticket.epoch &+ 1)
         new.run = .passUnretained(self)
         new.setLevel(level)
-        ticket = new
         let own = Unmanaged.passRetained(self)
-        if !crew.show(new.job) { own.release() }
+        if crew.show(new.job) {
+          ticket = new
+          return
+        }
+        // The backend takes nothing from outside any more. The old ticket, which it has, counts again.
+        attention.pointer.pointee.word.wrappingSubtract(1 << 32, ordering: .sequentiallyConsistent)
+        own.release()
+        old.release()
         return
       }
     }
@@ -248,7 +258,7 @@ extension GraphRun {
     // All nodes that this thread takes meanwhile are of one run.
     whileItGoesOn {
       let crew = crew
-      if !crew.help(crew.newestValue, { work(node, lane, pace) }) {
+      if !crew.help(crew.newestValue, { whileWorking { work(node, lane, pace) } }) {
         fatalError("Operations: there is no memory to run a node of a graph")
       }
     }

@@ -39,7 +39,6 @@
 @_exported import struct OperationGraphs.GraphBuilder
 @_exported import enum OperationGraphs.GraphFailureMode
 @_exported import struct OperationGraphs.GraphNode
-@_exported import struct OperationGraphs.GraphNodeOrder
 @_exported import enum OperationGraphs.GraphOrder
 @_exported import enum OperationGraphs.GraphOverlap
 @_exported import class OperationGraphs.OperationGraph

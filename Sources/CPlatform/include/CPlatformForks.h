@@ -111,8 +111,8 @@ void cplatform_barrier_on_all_threads(void);
 /// Runs the closure of a fork.
 void cplatform_fork_run(cplatform_fork *fork);
 
-/// Calls a closure of Swift's that stands in memory, takes one word and may throw. Swift itself would count a reference
-/// to what the closure captured. Returns the error, which the caller owns, or NULL.
+/// Calls a Swift closure of one parameter that may throw. `closure` is the address of the closure. A call in Swift
+/// would count a reference to what the closure captured. Returns the error, which the caller owns, or NULL.
 void *_Nullable cplatform_call(const void *closure, void *argument);
 
 /// Shows forks of the list. Weak, so that this module links alone.
