@@ -38,15 +38,6 @@ struct GraphTests {
     }
   }
 
-  private final class Captured: Sendable {
-    let alive: Monitor<Int>
-    init(_ alive: Monitor<Int>) {
-      self.alive = alive
-      alive.with { $0 += 1 }
-    }
-    deinit { alive.with { $0 -= 1 } }
-  }
-
   @Test("row 76.2: values are released when their run ends, also when nodes fail", arguments: allBackends)
   func valuesAreReleased(backend: TestBackend) throws {
     let alive = Monitor(0)
@@ -292,6 +283,35 @@ struct GraphTests {
       let numbers = Array(1...500)
       #expect(seen.value == [numbers, numbers, numbers.map { 5 * $0 }])
       #expect(sums.value == Set(numbers.map { 5 * $0 }))
+    }
+  }
+
+  @Test("rows 76.5 and 76.9: a task that awaits a run: values, task-local values, cancelling")
+  func awaiting() async throws {
+    try await AsynchronousTest.run {
+      let began = Counter()
+      let graph = OperationGraph(of: Int.self) { graph in
+        let seen = (0..<50).map { _ in graph.add { Self.number } }
+        var sum = graph.addTask { Self.number }
+        for node in seen { sum = graph.add(sum, node) { $0 + $1 } }
+        return sum
+      }
+      for number in 0..<20 {
+        let sum = try await Self.$number.withValue(number) { try await graph.run() }
+        #expect(sum == 51 * number)
+      }
+      let endless = OperationGraph { graph in
+        let first = graph.addTask {
+          began.increment()
+          while !Task.isCancelled { await Task.yield() }
+        }
+        graph.add(after: [first]) { began.increment() }
+      }
+      let task = AsynchronousTest.spawn { try await endless.run() }
+      try await AsynchronousTest.eventually("the node to begin") { began.value == 1 }
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(began.value == 1)
     }
   }
 

@@ -32,16 +32,6 @@ struct SpawningScopeTests {
     }
   }
 
-  /// Tells how many of its kind are alive.
-  private final class Captured: Sendable {
-    let alive: Monitor<Int>
-    init(_ alive: Monitor<Int>) {
-      self.alive = alive
-      alive.with { $0 += 1 }
-    }
-    deinit { alive.with { $0 -= 1 } }
-  }
-
   @Test("row 62: what children have captured is released before the scope ends", arguments: allBackends)
   func childrenAreReleased(backend: TestBackend) throws {
     try backend.withBackend(workers: 2) { pool in
