@@ -1,3 +1,4 @@
+import DeterministicOperations
 import OperationBackends
 import TestSupport
 import Testing
@@ -90,6 +91,28 @@ struct GraphTests {
       #expect(count.value == 10_001)
       for _ in 0..<20 { #expect(throws: Refused(number: 0)) { try pool.run { try graph.run() } } }
     }
+  }
+
+  /// On this backend no other thread goes on between the end of a body and what the run makes of its error.
+  @Test("row 76.3: each thread begins no node behind an error", arguments: 0..<20 as Range<UInt64>)
+  func nothingBegins(seed: UInt64) throws {
+    let backend = DeterministicBackend(workers: 3, seed: seed)
+    let order = EventLog<Int>()
+    let graph = OperationGraph { graph in
+      let root = graph.add {}
+      graph.add(after: [root]) {
+        order.append(-1)
+        throw Refused(number: 1)
+      }
+      for _ in 0..<4 {
+        var last = root
+        for number in 0..<50 { last = graph.add(after: [last]) { order.append(number) } }
+      }
+    }
+    #expect(throws: Refused(number: 1)) { try backend.run { try graph.run() } }
+    let events = order.events
+    let failed = try #require(events.firstIndex(of: -1))
+    #expect(failed == events.count - 1, "\(events)")
   }
 
   @Test("row 76.4: an operation runs the graph: dependencies, value, dependents", arguments: allBackends)
