@@ -55,6 +55,7 @@ package struct Crew: @unchecked Sendable {
     task = ForkList.Task(home: home, level: level, maker: .passRetained(ForkMaker(home: home)))
     self.launch = launch
     scope = 0
+    _ = ForkList.valuesAreFound
     newestValue = cplatform_values_here()
   }
 

@@ -177,8 +177,9 @@ final class ForkList: @unchecked Sendable {
     ForkList.of(list).giveAway()
   }
 
-  /// Looks for the places in which the runtime keeps task-local values: before the first list is made.
-  private static let valuesAreFound: Void = {
+  /// Looks for the places in which the runtime keeps task-local values: before the first list is made, and before the
+  /// values of a thread without a list are asked for.
+  static let valuesAreFound: Void = {
     if !cplatform_values_find(unsafeBitCast(Int.self as Any.Type, to: UnsafeRawPointer.self)) {
       cplatform_print_error(
         "Operations: forks that another thread runs see no task-local values: this version of Swift keeps the values in an unknown way"

@@ -20,9 +20,20 @@ enum SurroundingsScenarios {
     exit(first == 7 && second == 7 ? 0 : 1)
   }
 
+  /// The first run of a graph of a task, before any list of forks is made.
+  private static func awaitAGraph() {
+    let graph = OperationGraph(of: Int.self) { graph in graph.add { number } }
+    Task {
+      let seen = try await $number.withValue(7) { try await graph.run() }
+      exit(seen == 7 ? 0 : 1)
+    }
+    dispatchMain()
+  }
+
   static let all: [String: @Sendable () -> Void] = {
     var all: [String: @Sendable () -> Void] = [
       "surroundings-workers": { workers() }, "surroundings-allocator": { allocator() },
+      "surroundings-graph": { awaitAGraph() },
     ]
     for backend in [TestBackend.stealing, .threadPool, .dispatch] {
       all["surroundings-inherited-\(backend)"] = { inherited(backend.name) }

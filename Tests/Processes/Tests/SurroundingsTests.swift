@@ -9,7 +9,7 @@ struct SurroundingsTests {
   private static let backends = pools + ["dispatch"]
 
   static let scenarios =
-    ["surroundings-workers", "surroundings-allocator", "left-body-main"]
+    ["surroundings-workers", "surroundings-allocator", "surroundings-graph", "left-body-main"]
     + named("surroundings", kinds: ["child", "started"], on: pools)
     + named("surroundings", kinds: ["inherited", "main-priority", "mask", "profiler", "crash", "pipe"], on: backends)
     + named("left", kinds: ["body", "completion-block", "fork", "guest"], on: backends + ["deterministic"])
@@ -31,6 +31,9 @@ struct SurroundingsTests {
     let run = try Scenario("surroundings-allocator", variables: ["LD_PRELOAD=libjemalloc.so.2"])
     #expect(run.exitCode == 0, "signal \(run.signal ?? 0), code \(run.exitCode ?? 0): \(run.output)")
   }
+
+  @Test("row 76.9: the first thing that a program does is to await a graph")
+  func graph() throws { try expectSuccess("surroundings-graph") }
 
   @Test("row 45: a pool's threads have the process's CPUs, policy and nice value", arguments: backends)
   func inherited(backend: String) throws { try expectSuccess("surroundings-inherited-\(backend)") }
