@@ -48,6 +48,17 @@ package struct SimulatedGraph: Sendable {
     return graph
   }
 
+  /// The tasks, the first one of an order first. O(tasks log tasks + edges).
+  func sorted(_ order: NodeOrder) -> [Int] {
+    var longest = [Int64](repeating: 0, count: count)
+    for task in durations.indices.reversed() where order != .added {
+      var behind: Int64 = 0
+      for index in Int(starts[task])..<Int(starts[task + 1]) { behind = max(behind, longest[Int(dependents[index])]) }
+      longest[task] = behind + (order == .criticalPath ? durations[task] : 1)
+    }
+    return durations.indices.sorted { longest[$0] > longest[$1] || longest[$0] == longest[$1] && $0 < $1 }
+  }
+
   private mutating func measure() {
     var start = [Int64](repeating: 0, count: durations.count)
     totalWork = 0

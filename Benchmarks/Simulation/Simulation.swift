@@ -13,6 +13,8 @@ package struct Simulation: Sendable {
   package var adding: Int64 = 0
   /// Whether the tasks that an end makes ready are forks, as a `join` makes them, and not operations.
   package var forks = false
+  /// Where the tasks are nodes of a graph that is run as a whole: which of those that are ready is the next one.
+  package var order = NodeOrder.added
   /// Whether to count rank errors, which takes more time and memory.
   package var measuresRank = true
 
@@ -29,34 +31,41 @@ package struct Simulation: Sendable {
       workers: workers, strategy: strategy, costs: costs, topology: topology, choices: VirtualChoices(seed: seed),
       isWarm: true, measuresRank: measuresRank)
     var waiting = graph.inputCounts
-    var ready: [(job: UInt, level: Int)] = []
+    var freed: [(job: UInt, level: Int)] = []
     var done = 0
     var makespan: Int64 = 0
     let level = VirtualPool.middleLevel
+    // A job is whatever task is the first one when the job begins, so that there is a job for each task that is ready.
+    var ready = order == .added ? nil : ReadyTasks(graph.sorted(order))
     _ = pool.schedule(at: adding * Int64(graph.count))
     while let step = pool.next() {
       switch step {
-      case .timer: pool.submit(graph.sources.map { (UInt($0), level) })
-      case .run(let worker, let job): pool.works(worker, for: graph.durations[Int(job)])
+      case .timer:
+        for task in graph.sources { ready?.add(task) }
+        pool.submit(graph.sources.map { (UInt($0), level) })
+      case .run(let worker, let job): pool.works(worker, for: graph.durations[ready?.begin(on: worker) ?? Int(job)])
       case .ended(let worker, let job):
-        let task = Int(job)
+        let task = ready?.running[worker] ?? Int(job)
         let dependents = Int(graph.starts[task])..<Int(graph.starts[task + 1])
-        ready.removeAll(keepingCapacity: true)
+        freed.removeAll(keepingCapacity: true)
         for index in dependents {
           let dependent = Int(graph.dependents[index])
           waiting[dependent] -= 1
-          if waiting[dependent] == 0 { ready.append((UInt(dependent), level)) }
+          if waiting[dependent] == 0 {
+            freed.append((UInt(dependent), level))
+            ready?.add(dependent)
+          }
         }
         done += 1
         makespan = pool.now
         // As the end of an operation does: the first that became ready is the successor, the others are submitted.
-        let successor = ready.first
+        let successor = freed.first
         if forks {
-          pool.fork(Array(ready.dropFirst()), by: worker)
-        } else if ready.count == 2 {
-          pool.submit(ready[1].job, level: level, by: worker)
-        } else if ready.count > 2 {
-          pool.submit(Array(ready.dropFirst()), by: worker)
+          pool.fork(Array(freed.dropFirst()), by: worker)
+        } else if freed.count == 2 {
+          pool.submit(freed[1].job, level: level, by: worker)
+        } else if freed.count > 2 {
+          pool.submit(Array(freed.dropFirst()), by: worker)
         }
         pool.finished(worker, edges: dependents.count, successor: successor)
       }
@@ -64,6 +73,30 @@ package struct Simulation: Sendable {
     }
     precondition(done == graph.count, "the simulation has lost \(graph.count - done) tasks")
     return SimulationResult(graph: graph, workers: workers, makespan: makespan, statistics: pool.statistics)
+  }
+}
+
+/// The tasks that are ready, by their places in an order.
+private struct ReadyTasks {
+  private let tasks: [Int]
+  private var places: [Int]
+  private var ready = NumberSet()
+  /// The task that each worker runs.
+  private(set) var running: [Int: Int] = [:]
+
+  init(_ tasks: [Int]) {
+    self.tasks = tasks
+    places = [Int](repeating: 0, count: tasks.count)
+    for (place, task) in tasks.enumerated() { places[task] = place }
+  }
+
+  mutating func add(_ task: Int) { ready.set(places[task], to: true) }
+
+  mutating func begin(on worker: Int) -> Int? {
+    guard let place = ready.next(from: 0) else { return nil }
+    ready.set(place, to: false)
+    running[worker] = tasks[place]
+    return tasks[place]
   }
 }
 
@@ -96,7 +129,7 @@ package struct SimulationResult: Sendable {
   package var workShare: Double { Double(totalWork) / Double(workers) }
   /// What the longest path takes beyond that.
   package var pathShare: Double { lowerBound - workShare }
-  /// The rest: what jobs, edges, steals and wakes cost, and idle workers while tasks were ready. The three shares
+  /// The rest: what jobs, edges, steals and wakes cost, and idle workers while tasks were freed. The three shares
   /// together are the makespan.
   package var schedulerShare: Double { Double(makespan) - lowerBound }
 

@@ -91,6 +91,7 @@ package struct SimulationPlan: Sendable {
       graph, strategy: backend.strategy, workers: workers, costs: model.costs, seed: seed)
     simulation.topology = topology
     simulation.forks = forks
+    simulation.order = backend.order ?? .added
     if countsAdding { simulation.adding = model.adding }
     return simulation
   }

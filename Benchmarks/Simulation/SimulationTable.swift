@@ -27,6 +27,7 @@ package struct SimulationTable {
       lines += ["", "\(graph)"] + (sweeps ? thresholds(graph) : Self.aligned([Self.columns] + rows(graph)))
     }
     if !sweeps {
+      lines += together()
       lines += [
         "",
         "efficiency: the shortest possible schedule by the makespan. work, path, scheduler: shares of the makespan: all",
@@ -57,6 +58,31 @@ package struct SimulationTable {
         NumberFormat.significant(median { $0.rankError }),
       ]
     }
+  }
+
+  /// All graphs as one: the makespan over the shortest possible one. Empty when there is one graph.
+  private func together() -> [String] {
+    let graphs = cells.map(\.graph).uniqued.count
+    let counts = cells.map(\.workers).uniqued
+    if graphs == 1 { return [] }
+    var rows = [["work", "backend"] + counts.map { "\(Count.of($0, "worker"))" }]
+    for work in cells.map(\.work).uniqued {
+      for backend in cells.map(\.backend).uniqued {
+        rows.append(
+          [NumberFormat("ns", work).text(work), backend] + counts.map { together(work, backend, workers: $0) })
+      }
+    }
+    let what = "the makespan over the shortest possible one: geometric mean [least, most of the seeds]"
+    return ["", "all \(graphs) graphs: \(what)"] + Self.aligned(rows)
+  }
+
+  private func together(_ work: Double, _ backend: String, workers: Int) -> String {
+    let runs = cells.filter { $0.work == work && $0.backend == backend && $0.workers == workers }.map { results[$0]! }
+    let means = (0..<(runs.map(\.count).min() ?? 0)).compactMap { seed in
+      Statistics.geometricMean(runs.map { 1 / $0[seed].efficiency })
+    }
+    guard let least = means.min(), let most = means.max() else { return "-" }
+    return NumberFormat.ratio(Statistics.median(means), least...most)
   }
 
   /// METG at each level: of the medians over the seeds at each granularity.

@@ -34,7 +34,10 @@ struct Simulate: ParsableCommand {
   var graph: [String] = ["stencil_1d"]
 
   @Option(
-    help: "The pools, as often as needed or with commas: 'stealing,stealing(own=lifo),threadpool'.",
+    help: """
+      The pools, as often as needed or with commas: 'stealing,stealing(own=lifo),threadpool'. graph is a graph that is run as \
+      a whole on the stealing pool, and has an order: 'graph(order=critical-path)'.
+      """,
     completion: .list(SimulateOptions.backends))
   var backend: [String] = ["stealing"]
 

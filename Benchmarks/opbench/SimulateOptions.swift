@@ -6,7 +6,7 @@ import VirtualScheduling
 
 /// Reads the options of `simulate`.
 enum SimulateOptions {
-  static var backends: [String] { SubjectVariant.subjects }
+  static var backends: [String] { SimulatedBackend.names }
 
   /// The names in a list with commas, some of them with sizes in parentheses.
   static func names(in list: String) -> [String] { SubjectVariant.names(in: list) }

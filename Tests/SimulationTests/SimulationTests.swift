@@ -97,6 +97,37 @@ import Workloads
     #expect(all.contains("stealing(own=lifo)") && all.contains("stealing(searchers=adaptive)") && all.count > 30)
   }
 
+  /// Two workers. First a long task that was added last goes first; then one on which two others hang, all alike.
+  @Test func anOrderOfNodesSaysWhichTaskIsNext() throws {
+    func makespan(_ order: NodeOrder, _ inputs: [[Int]], _ works: [Double]) -> Int64 {
+      let graph = SimulatedGraph(TaskGraph(inputs: inputs, nanoseconds: works))
+      let backend = try? SimulatedBackend("graph(order=\(order.rawValue))")
+      guard let backend else { return 0 }
+      var simulation = Simulation(graph, strategy: backend.strategy, workers: 2, costs: .none, seed: 1)
+      simulation.order = order
+      let result = simulation.run()
+      #expect(result.statistics.pool.jobs == graph.count)
+      return result.makespan
+    }
+    let apart: [[Int]] = [[], [], []]
+    #expect(makespan(.criticalPath, apart, [1, 1, 2]) == 2 && makespan(.longestChain, apart, [1, 1, 2]) == 3)
+    let chain: [[Int]] = [[], [], [], [2], [3]]
+    #expect(makespan(.longestChain, chain, [1, 1, 1, 1, 1]) == 3 && makespan(.criticalPath, chain, [3, 1, 1, 1, 1]) == 4)
+  }
+
+  @Test func allGraphsHaveATableTogether() throws {
+    let plan = SimulationPlan(
+      graphs: try ["no_comm(width=4;steps=3)", "splitting(depth=5)"].map { try GraphChoice($0, seed: 1) }, works: [1_000],
+      backends: try SimulatedBackend.list(["graph"], withChanges: true), workers: [1, 2], seeds: [1, 2], graphSeed: 1,
+      model: .builtIn, topology: .flat)
+    #expect(plan.backends.map(\.name) == ["graph", "graph(order=critical-path)", "graph(order=longest-chain)"])
+    var table = SimulationTable()
+    try plan.run { cell, _, result in table.add(cell, result) }
+    let lines = table.text(model: .builtIn, sweeps: false).split(separator: "\n").map(String.init)
+    let place = try #require(lines.firstIndex { $0.hasPrefix("all 2 graphs: the makespan over") })
+    #expect(lines.dropFirst(place + 2).prefix(3).allSatisfy { $0.contains("graph") && $0.split(separator: "[").count == 3 })
+  }
+
   @Test func aSweepEndsWhereWorkersAreIdle() throws {
     var plan = SimulationPlan(
       graphs: [try GraphChoice("stencil_1d(width=4p;steps=8)", seed: 1)], works: [],
@@ -131,6 +162,13 @@ import Workloads
         == "'stencil_1d(steps=1;steps=2)' has 'steps' twice: each size is given once")
     #expect(complaint { _ = try GraphChoice("none.json", seed: 1) } == "none.json: there is no such graph file")
     #expect(complaint { _ = try SimulatedBackend("dispatch") }?.hasPrefix("'dispatch' cannot be simulated") == true)
+    #expect(
+      complaint { _ = try SimulatedBackend("graph(order=new)") }
+        == "--backend 'graph(order=new)': a graph has these orders: graph, graph(order=critical-path), "
+        + "graph(order=longest-chain)")
+    #expect(
+      complaint { _ = try SimulatedBackend.list(["graph"], forks: true) }
+        == "'graph' has nodes, and --forks makes forks of all tasks: leave one out")
     #expect(complaint { _ = try SimulatedBackend("stealing(own=new)") }?.contains("'own' has no choice 'new'") == true)
     #expect(
       complaint { _ = try GraphChoice("all_to_all(width=4096)", seed: 1).graph(workers: 1, nanoseconds: 1, seed: 1) }?

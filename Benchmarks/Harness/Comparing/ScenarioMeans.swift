@@ -1,4 +1,3 @@
-import Glibc
 import HarnessMeasuring
 import HarnessStatistics
 import HarnessWords
@@ -23,8 +22,7 @@ struct ScenarioMeans {
       }
       guard complete.count > 1 else { return nil }
       let means = arms.map { arm in
-        let logarithms = complete.map { log($0.cells[arm]!.estimate.median) }
-        return (arm, exp(logarithms.reduce(0, +) / Double(logarithms.count)))
+        (arm, Statistics.geometricMean(complete.map { $0.cells[arm]!.estimate.median })!)
       }
       return ScenarioMeans(
         metric: metric, scenarios: complete.count, means: Dictionary(uniqueKeysWithValues: means))

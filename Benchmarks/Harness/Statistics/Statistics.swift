@@ -17,6 +17,11 @@ package enum Statistics {
     return min(max(rank, 1), count) - 1
   }
 
+  /// The geometric mean of values above 0; nil of nothing.
+  package static func geometricMean(_ values: some Collection<Double>) -> Double? {
+    values.isEmpty ? nil : exp(values.reduce(0) { $0 + log($1) } / Double(values.count))
+  }
+
   /// Ranks, from one, between which the true median lies with at least `confidence`, and the exact confidence. The
   /// ranks are the innermost `k` and `n + 1 - k` of a binomial with one half that reach `confidence`. Nil when even the
   /// extremes do not reach `confidence` (n < 6 at 95 %).

@@ -1,11 +1,13 @@
 /// A set of small numbers that finds the next member behind a number without a visit to those between: two levels of
 /// bits. A change is O(1). `next` is O(1) for up to 4,096 numbers, and then grows with the number of numbers / 4,096.
-struct NumberSet {
+package struct NumberSet {
   private var words: [UInt64] = []
   /// One bit for each word that is not 0.
   private var summary: [UInt64] = []
 
-  mutating func set(_ number: Int, to isMember: Bool) {
+  package init() {}
+
+  package mutating func set(_ number: Int, to isMember: Bool) {
     let index = number >> 6
     while index >= words.count {
       words.append(0)
@@ -21,7 +23,7 @@ struct NumberSet {
   func next(cyclicallyFrom start: Int) -> Int? { next(from: start) ?? next(from: 0) }
 
   /// The first member from `start` on, in ascending order.
-  func next(from start: Int) -> Int? {
+  package func next(from start: Int) -> Int? {
     var index = start >> 6
     guard index < words.count else { return nil }
     let rest = words[index] >> UInt64(start & 63)

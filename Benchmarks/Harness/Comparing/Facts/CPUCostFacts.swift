@@ -44,7 +44,7 @@ struct CPUCostFacts: Encodable {
         func median(_ line: Int, _ logarithms: MeasuredResults.Processes) -> Double {
           Statistics.median(logarithms.keys.map { results.cell(line, arm)![$0]! })
         }
-        let busy = Pairing.logarithm(median(cpuLine, cpu), over: median(line, time))
+        let busy = Pairing.logarithm(median(cpuLine, cpu), over: median(line, time)).map(exp)
         pairs.append(Pair(benchmark: results.lines[line].benchmark, arm: arm, time: time, cpu: cpu, busy: busy))
       }
     }
@@ -55,8 +55,7 @@ struct CPUCostFacts: Encodable {
         return GeometricMean(series, seed: MeasuredResults.seed).map { MeanFacts($0, lines: series.count) }
       }
       guard let time = mean(\.time), let cpu = mean(\.cpu) else { return nil }
-      let logarithms = own.compactMap(\.busy)
-      let busy = logarithms.isEmpty ? nil : exp(logarithms.reduce(0, +) / Double(logarithms.count))
+      let busy = Statistics.geometricMean(own.compactMap(\.busy))
       return CPUCostFacts(
         family: family, arm: arm, time: time, cpu: cpu, busy: busy, busyText: busy.map(NumberFormat.significant))
     }

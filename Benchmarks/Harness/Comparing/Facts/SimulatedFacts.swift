@@ -1,4 +1,3 @@
-import Glibc
 import HarnessStatistics
 import HarnessWords
 
@@ -161,14 +160,14 @@ extension SimulatedFacts {
 
     /// The geometric means over all places of the makespan by that of the base: one for each seed, in order.
     func ratios(_ backend: String, over base: String, workers: Int) -> Ratios? {
-      var logarithms: [Double: [Double]] = [:]
+      var ofSeeds: [Double: [Double]] = [:]
       for place in places where place.workers == workers {
         for row in self[place, backend] {
           guard let other = self[place, base].first(where: { $0.seed == row.seed }) else { continue }
-          logarithms[row.seed, default: []].append(log(row.makespan / other.makespan))
+          ofSeeds[row.seed, default: []].append(row.makespan / other.makespan)
         }
       }
-      let ratios = logarithms.values.map { exp($0.reduce(0, +) / Double($0.count)) }.sorted()
+      let ratios = ofSeeds.values.compactMap { Statistics.geometricMean($0) }.sorted()
       guard let least = ratios.first, let most = ratios.last else { return nil }
       let value = ratios[ratios.count / 2]
       return Ratios(
