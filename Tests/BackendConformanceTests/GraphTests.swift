@@ -341,6 +341,52 @@ struct GraphTests {
     }
   }
 
+  /// A backend that has been shut down takes nothing more from outside: who has nodes runs what is left. Operations are
+  /// waited for, and their runs may begin tasks.
+  @Test(
+    "row 76.1: a shutdown beside runs: of a thread outside, of an operation, of a task",
+    arguments: [TestBackend.stealing, .threadPool, .deterministic])
+  func shutdownBeside(test: TestBackend) throws {
+    for round in 0..<20 {
+      let backend = test.leftRunning()
+      let (begun, ended) = (Gate(), Gate())
+      let ran = Counter()
+      let graph = OperationGraph(of: Int.self) { graph in
+        let first = graph.add {
+          begun.open()
+          if round % 2 == 0 { giveOthersAChance() }
+        }
+        let middle = (0..<50).map { number in
+          round % 3 == 0 ? graph.add(after: [first]) { number } : graph.addTask(after: [first]) { number }
+        }
+        var sum = graph.add(after: [first]) { 0 }
+        for node in middle {
+          graph.add(after: [node]) { ran.increment() }
+          sum = graph.add(sum, node) { $0 + $1 }
+        }
+        return sum
+      }
+      let sums = Monitor<[Int?]>([])
+      @Sendable func note(_ sum: Int?) { sums.with { $0.append(sum) } }
+      let queue = OperationQueue(backend: backend)
+      switch round % 3 {
+      case 0: startThread { note(try? backend.run { try graph.run() }) }
+      case 1: queue.addOperation { note(try? graph.run()) }
+      default: queue.addTask { note(try? await graph.run()) }
+      }
+      try begun.wait("the first node")
+      startThread {
+        (backend as? StealingBackend)?.shutdown()
+        (backend as? ThreadPoolBackend)?.shutdown()
+        (backend as? DeterministicBackend)?.shutdown()
+        ended.open()
+      }
+      #expect(sums.wait { $0 == [1_225] }, "\(sums.value), round \(round)")
+      #expect(ran.value == 50)
+      try ended.wait("the shutdown")
+    }
+  }
+
   @Test("row 76.9: nodes see the task-local values of where the run began", arguments: allBackends)
   func taskLocalValues(backend: TestBackend) throws {
     try backend.withBackend { pool in

@@ -112,20 +112,22 @@ import Workloads
     let apart: [[Int]] = [[], [], []]
     #expect(makespan(.criticalPath, apart, [1, 1, 2]) == 2 && makespan(.longestChain, apart, [1, 1, 2]) == 3)
     let chain: [[Int]] = [[], [], [], [2], [3]]
-    #expect(makespan(.longestChain, chain, [1, 1, 1, 1, 1]) == 3 && makespan(.criticalPath, chain, [3, 1, 1, 1, 1]) == 4)
+    #expect(makespan(.longestChain, chain, [1, 1, 1, 1, 1]) == 3)
+    #expect(makespan(.criticalPath, chain, [3, 1, 1, 1, 1]) == 4)
   }
 
   @Test func allGraphsHaveATableTogether() throws {
     let plan = SimulationPlan(
-      graphs: try ["no_comm(width=4;steps=3)", "splitting(depth=5)"].map { try GraphChoice($0, seed: 1) }, works: [1_000],
-      backends: try SimulatedBackend.list(["graph"], withChanges: true), workers: [1, 2], seeds: [1, 2], graphSeed: 1,
-      model: .builtIn, topology: .flat)
+      graphs: try ["no_comm(width=4;steps=3)", "splitting(depth=5)"].map { try GraphChoice($0, seed: 1) },
+      works: [1_000], backends: try SimulatedBackend.list(["graph"], withChanges: true), workers: [1, 2], seeds: [1, 2],
+      graphSeed: 1, model: .builtIn, topology: .flat)
     #expect(plan.backends.map(\.name) == ["graph", "graph(order=critical-path)", "graph(order=longest-chain)"])
     var table = SimulationTable()
     try plan.run { cell, _, result in table.add(cell, result) }
     let lines = table.text(model: .builtIn, sweeps: false).split(separator: "\n").map(String.init)
     let place = try #require(lines.firstIndex { $0.hasPrefix("all 2 graphs: the makespan over") })
-    #expect(lines.dropFirst(place + 2).prefix(3).allSatisfy { $0.contains("graph") && $0.split(separator: "[").count == 3 })
+    let rows = lines.dropFirst(place + 2).prefix(3)
+    #expect(rows.allSatisfy { $0.contains("graph") && $0.split(separator: "[").count == 3 })
   }
 
   @Test func aSweepEndsWhereWorkersAreIdle() throws {

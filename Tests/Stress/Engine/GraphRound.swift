@@ -9,6 +9,7 @@ struct GraphRound {
 
   struct Outcome {
     var violations: [String] = []
+    var graphs = 0
     var runs = 0
   }
 
@@ -17,7 +18,9 @@ struct GraphRound {
     var random = SeededGenerator(seed: seed ^ 0x8A5C_D789_635D_2DFF)
     let queue = OperationQueue(backend: backend)
     let outcomes = Monitor(Outcome())
-    for _ in 0..<random.pick(1...4) {
+    let graphs = random.pick(1...4)
+    outcomes.with { $0.graphs = graphs }
+    for _ in 0..<graphs {
       let sample = RandomGraph(seed: random.next(), most: random.chance(20) ? 1_000 : 60)
       let share = random.chance(50) ? 0 : random.pick(1...20)
       let failing = Set((0..<sample.before.count).filter { _ in random.chance(share) })

@@ -47,6 +47,30 @@ public enum StressRun {
     return report
   }
 
+  /// Random graphs alone, each with a serial run as its model.
+  /// - Returns: what was made and run, and the failures.
+  public static func runGraphs(
+    _ count: Int, on backend: TestBackend, _ settings: StressSettings
+  ) -> (graphs: Int, runs: Int, failures: [String]) {
+    var (graphs, runs, seed) = (0, 0, settings.seed)
+    var failures: [String] = []
+    while graphs < count, failures.isEmpty {
+      do {
+        try backend.withBackend(workers: StressProfile(seed: seed).workers) { instance in
+          repeat {
+            let outcome = try GraphRound(seed: seed).run(on: instance)
+            (graphs, runs) = (graphs + outcome.graphs, runs + outcome.runs)
+            failures += outcome.violations.map { "\(backend.name): \($0)\(repeating(seed))" }
+            seed &+= 1
+          } while graphs < count && failures.isEmpty && seed % 8 != 0
+        }
+      } catch {
+        failures.append("\(backend.name): \(error)\(repeating(seed))")
+      }
+    }
+    return (graphs, runs, failures)
+  }
+
   private static func runRound(seed: UInt64, on instance: any Backend, into report: inout Report) {
     let round = StressRound(seed: seed)
     do {
