@@ -61,9 +61,8 @@ package struct SimulatedBackend: Hashable, Sendable {
     case StealingChoice.name: self.init(variant.name, .stealing(try StealingStrategy(variant.strategy)))
     case ThreadPoolChoice.name: self.init(variant.name, .threadPool(try ThreadPoolStrategy(variant.strategy)))
     default:
-      let known = Self.names
-      throw Complaint(
-        .usage, "'\(variant.subject)' cannot be simulated\(Suggestion.words(for: variant.subject, among: known)), with strategies")
+      let words = Suggestion.words(for: variant.subject, among: Self.names)
+      throw Complaint(.usage, "'\(variant.subject)' cannot be simulated\(words), with strategies")
     }
   }
 

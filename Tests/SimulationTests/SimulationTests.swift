@@ -119,8 +119,8 @@ import Workloads
   @Test func allGraphsHaveATableTogether() throws {
     let plan = SimulationPlan(
       graphs: try ["no_comm(width=4;steps=3)", "splitting(depth=5)"].map { try GraphChoice($0, seed: 1) },
-      works: [1_000], backends: try SimulatedBackend.list(["graph"], withChanges: true), workers: [1, 2], seeds: [1, 2],
-      graphSeed: 1, model: .builtIn, topology: .flat)
+      works: [1_000], backends: try SimulatedBackend.list(["graph"], withChanges: true), workers: [1, 2],
+      seeds: [1, 2], graphSeed: 1, model: .builtIn, topology: .flat)
     #expect(plan.backends.map(\.name) == ["graph", "graph(order=critical-path)", "graph(order=longest-chain)"])
     var table = SimulationTable()
     try plan.run { cell, _, result in table.add(cell, result) }
