@@ -107,8 +107,10 @@ def test_what_is_kept_has_no_places(tmp_path):
     record = json.loads(beside.read_text())
     for one in record["shards"]:
         one["arguments"] = ["/somewhere/opbench", "run", "--output", "/home/somebody/shard.csv"]
+        one["context"] = "/home/somebody/first.json\n/somewhere/second.json"
     beside.write_text(json.dumps(record))
     kept.keep(path, str(tmp_path / "kept.csv.gz"))
     text = (tmp_path / "kept.env.json").read_text()
     assert "somewhere" not in text and "somebody" not in text
+    assert {one["context"] for one in json.loads(text)["shards"]} == {"first.json\nsecond.json"}
     assert {one["host"] for one in json.loads(text)["machines"]} == set(HOSTS)

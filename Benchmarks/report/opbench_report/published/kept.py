@@ -92,6 +92,9 @@ def _without_places(record):
     words = record.get("arguments")
     if isinstance(words, list):
         kept["arguments"] = [_without_place(word, before) for before, word in zip(["", *words], words)]
+    # The files that the benchmarks read, a line each.
+    if isinstance(record.get("context"), str):
+        kept["context"] = "\n".join(os.path.basename(line) for line in record["context"].split("\n"))
     # A merged result has the environments of its shards.
     if isinstance(record.get("shards"), list):
         kept["shards"] = [_without_places(shard) for shard in record["shards"]]
