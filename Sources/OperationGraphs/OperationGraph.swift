@@ -71,9 +71,9 @@ public final class OperationGraph<Output: Sendable>: Sendable {
 
   /// Runs the graph, and returns its value. The calling thread runs nodes, too.
   ///
-  /// Throws what a node threw. Traps when the backend has been shut down. When that happens during the run, the caller runs
-  /// what is left, and an asynchronous node that begins traps, unless an operation is around the run: the shutdown waits
-  /// for operations.
+  /// Throws what a node threw. Traps when the backend has been shut down. When that happens during the run, the caller
+  /// runs what is left, and an asynchronous node that begins traps, unless an operation is around the run: the shutdown
+  /// waits for operations.
   ///
   /// - Parameter mode: what becomes of nodes that do not come after one that has thrown.
   @available(*, noasync, message: "blocks the thread; await the asynchronous method of this name")

@@ -3,8 +3,9 @@ import StressEngine
 import TestSupport
 
 // StressRunner [--minutes N | --graphs N] [backend …]: stresses every backend, or those named; exits with 1 on a
-// failure. Each in turn as long as OPBENCH_STRESS_SECONDS says; or again and again for n minutes, after which memory and
-// threads must be what they were; or n random graphs on each. A small program on its own, because memory checkers see too much of a test bundle that is not ours.
+// failure. Each in turn as long as OPBENCH_STRESS_SECONDS says; or again and again for n minutes, after which memory
+// and threads must be what they were; or n random graphs on each. A small program on its own, because memory checkers
+// see too much of a test bundle that is not ours.
 
 let settings = StressSettings.fromEnvironment
 var names = Array(CommandLine.arguments.dropFirst())
