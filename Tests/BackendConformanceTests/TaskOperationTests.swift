@@ -33,6 +33,21 @@ struct TaskOperationTests {
     }
   }
 
+  /// A thread that looks comes between the finish and what the finish does for others, such as waking them.
+  @Test("row 65.7: the result is there as soon as the operation has finished", arguments: allBackends)
+  func resultOfAFinished(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      var missing = 0
+      for number in 0..<1_000 {
+        let operation = queue.addTask { number }
+        while !operation.isFinished {}
+        if operation.result?.get() != number { missing += 1 }
+      }
+      #expect(missing == 0)
+      try queue.drainInTime()
+    }
+  }
+
   @Test("row 65.2: the body runs on the queue's backend, before and after each suspension", arguments: allBackends)
   func stays(backend: TestBackend) throws {
     try backend.withBackend { pool in

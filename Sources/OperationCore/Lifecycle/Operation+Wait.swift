@@ -13,7 +13,11 @@ extension Operation {
   /// How far a wait looks along unfinished dependencies for something to run.
   private static let helpReach = 1000
 
+  /// Whether what the operation has computed may be read.
   @usableFromInline
+  final var hasEnded: Bool { stateNow.has(StateWord.finished) }
+
+  /// Whether those who wait for the operation may go on. Comes soon behind the finish.
   final var hasDeparted: Bool { departed.load(ordering: .acquiring) != 0 }
 
   final func waitHere() {

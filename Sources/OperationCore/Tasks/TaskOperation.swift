@@ -80,7 +80,7 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
   }
 
   /// What the body returned or threw; nil before the operation has finished, and when the body never ran.
-  @inlinable public var result: Result<Success, Failure>? { hasDeparted ? outcome : nil }
+  @inlinable public var result: Result<Success, Failure>? { hasEnded ? outcome : nil }
 
   /// Waits for the operation and returns what the body returned. The task is suspended meanwhile.
   ///
