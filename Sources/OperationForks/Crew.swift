@@ -152,7 +152,7 @@ package struct Crew: @unchecked Sendable {
   ///   - body: runs once.
   /// - Returns: false when there is no memory for a list of forks: the body was not run.
   package func help(_ values: UnsafeMutableRawPointer?, _ body: () -> Void) -> Bool {
-    guard let list = ForkList.take() else { return false }
+    guard let list = ForkList.take()?.takeUnretainedValue() else { return false }
     withUnsafeTemporaryAllocation(of: cplatform_fork.self, capacity: 1) { memory in
       guard let fork = memory.baseAddress else { return }
       fillFork(fork, body)

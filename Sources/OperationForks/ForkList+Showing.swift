@@ -95,7 +95,11 @@ extension ForkList {
     cplatform_fork_set_taker(fork, nil)
     cplatform_state_store_relaxed(&fork.pointee.state, cplatform_fork_shown.rawValue)
     let slot = ForkSlot(memory, index)
-    if slot.show(fork) { return true }
+    if slot.show(fork) {
+      // Nobody may have been woken for the ticket when it was submitted.
+      if wakes, pace.wakesAgain { home.host?.wakeForForks() }
+      return true
+    }
     let ticket = tickets[index]
     ticket.become(level: task.level, of: home)
     if home.show(ticket.job, wakes: wakes) { return true }

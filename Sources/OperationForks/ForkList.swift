@@ -8,7 +8,7 @@ import Synchronization
 /// A list is never freed, since a thread that looks at it late may be about to read it. A thread keeps its list for its
 /// next join, and gives it to others when the thread ends.
 ///
-/// The files beside this one hold what happens to a list: `Showing`, `Joining`, `Running`.
+/// The files beside this one hold what happens to a list: `Showing`, `Joining`, `Running`, `Pace`.
 final class ForkList: @unchecked Sendable {
   // Sendable: the memory follows the protocol. What says as what a fork of the list is shown is written by the owner
   // under `lock`, and read under `lock` or by the owner. The owner alone touches the other fields.
@@ -110,11 +110,11 @@ final class ForkList: @unchecked Sendable {
   private static let newestWord = Atomic<UInt>(0)
 
   /// The list that the thread has in use, or one for its next join; nil when there is no memory for one.
-  static func take() -> ForkList? {
-    if let list = cplatform_forks_here() ?? cplatform_kept_forks() { return of(list) }
+  static func take() -> Unmanaged<ForkList>? {
+    if let list = cplatform_forks_here() ?? cplatform_kept_forks() { return unmanaged(list) }
     guard let list = takeFree() ?? make() else { return nil }
     list.isWatched = cplatform_at_thread_exit(cplatform_forks_owner, threadEnds)
-    return list
+    return .passUnretained(list)
   }
 
   private static func takeFree() -> ForkList? {
@@ -204,8 +204,10 @@ final class ForkList: @unchecked Sendable {
     scopesBegun += 1
     // The address tells lists apart, and the count the scopes of a list.
     let scope = UInt64(UInt(bitPattern: memory)) &<< 16 | scopesBegun & 0xFFFF_FFFF
-    if self.task.home == nil { pace.beginScope(isDriven: task.driven != nil) }
-    outers.append(enter(task, launch: launch, scope: scope, values: cplatform_values_keep(memory)))
+    let isScope = self.task.home == nil
+    if isScope { pace.beginScope(isDriven: task.driven != nil) }
+    let values = cplatform_values_keep(memory)
+    outers.append(enter(task, launch: launch, scope: scope, values: values, isScope: isScope))
   }
 
   /// Ends the scope that began last: its own forks have ended.
@@ -219,13 +221,15 @@ final class ForkList: @unchecked Sendable {
   }
 
   /// The thread forks for another task from now on. The forks under way wait until `leave`.
-  /// - Parameter values: what the caller has changed of the thread's task-local values, and will put back behind
-  ///   `leave`.
+  /// - Parameters:
+  ///   - values: what the caller has changed of the thread's task-local values, and will put back behind `leave`.
+  ///   - isScope: whether the pace knows already that a scope begins.
   /// - Returns: what `leave` puts back. It is read under the same lock: until then another thread may show forks.
   func enter(
-    _ task: Task, launch: UnsafeMutablePointer<LaunchFrame>?, scope: UInt64, values: cplatform_values
+    _ task: Task, launch: UnsafeMutablePointer<LaunchFrame>?, scope: UInt64, values: cplatform_values,
+    isScope: Bool = false
   ) -> Surroundings {
-    pace.beginTask(isDriven: task.driven != nil)
+    pace.beginTask(isDriven: task.driven != nil, isScope: isScope)
     let outer = lock.withLock {
       let outer = Surroundings(
         task: self.task, firstPrivate: memory.pointee.private_, launch: memory.pointee.launch,
@@ -233,7 +237,7 @@ final class ForkList: @unchecked Sendable {
       self.task = task
       // Under the lock: a thread that changes the level changes it before it looks at the lists.
       self.task.level = Self.level(of: launch, in: task)
-      pool = task.isAlone ? nil : task.home?._withUnsafeGuaranteedRef { $0.host.map(ObjectIdentifier.init) }
+      pool = task.isAlone ? nil : task.home?._withUnsafeGuaranteedRef { $0.host?.identity }
       cplatform_forks_set_private(memory, memory.pointee.next)
       memory.pointee.launch = UnsafeMutableRawPointer(launch)
       memory.pointee.scope = scope
@@ -247,7 +251,7 @@ final class ForkList: @unchecked Sendable {
   func leave(_ outer: Surroundings) {
     lock.withLock {
       task = outer.task
-      pool = task.isAlone ? nil : task.home?._withUnsafeGuaranteedRef { $0.host.map(ObjectIdentifier.init) }
+      pool = task.isAlone ? nil : task.home?._withUnsafeGuaranteedRef { $0.host?.identity }
       cplatform_forks_set_private(memory, outer.firstPrivate)
       memory.pointee.launch = outer.launch
       memory.pointee.scope = outer.scope
@@ -257,88 +261,5 @@ final class ForkList: @unchecked Sendable {
     if outer.task.home != nil { return }
     cplatform_set_forks(nil)
     keep()
-  }
-}
-
-extension ForkList {
-  /// How fast a list shows forks, and whether it wakes anybody. All times are in ticks of the processor.
-  ///
-  /// On a driven backend nothing asks a clock, so that two runs of a seed do the same. There each question for the time
-  /// is a microsecond later than the last one, and no scope is taken to be short.
-  struct Pace {
-    /// The time on a driven backend; nil on any other.
-    private var driven: UInt64?
-    /// How many scopes in a row were shorter than `wakingTime`.
-    private var shortScopes = 0
-    private var scopeBegan: UInt64 = 0
-    /// How long the scope has waited for forks that others ran.
-    var waited: UInt64 = 0
-    /// Whether the scope is taken to be short: nobody is woken for its forks.
-    var isQuiet = false
-    /// When the scope began, or the fork that the thread took.
-    private(set) var taskBegan: UInt64 = 0
-    /// When a fork was shown last since then; 0 before the first time.
-    private var lastShow: UInt64 = 0
-    /// After how many forks the owner looks at the clock.
-    private var pause = firstPause
-
-    private static let firstPause: UInt32 = 8
-    private static let longestPause: UInt32 = 1_024
-    /// A scope that has run for this long wakes a sleeping thread: waking costs its caller 5 microseconds.
-    private static let wakingTime = ticks(20)
-    /// After this number of short scopes in a row the next one is taken to be short.
-    private static let shortScopesThatCount = 3
-
-    static func ticks(_ microseconds: Int) -> UInt64 { UInt64(microseconds) &* cplatform_ticks_per_microsecond() }
-
-    mutating func now() -> UInt64 {
-      guard let time = driven else { return cplatform_ticks() }
-      driven = time &+ Self.ticks(1)
-      return time
-    }
-
-    mutating func beginScope(isDriven: Bool) {
-      // Not 0, which stands for no time.
-      driven = isDriven ? 1 : nil
-      scopeBegan = now()
-      waited = 0
-      isQuiet = !isDriven && shortScopes >= Self.shortScopesThatCount
-    }
-
-    mutating func endScope() {
-      if driven != nil { return }
-      shortScopes = now() &- scopeBegan &- waited < Self.wakingTime ? shortScopes + 1 : 0
-    }
-
-    mutating func beginTask(isDriven: Bool) {
-      goOn(isDriven: isDriven)
-      taskBegan = now()
-      lastShow = 0
-      pause = Self.firstPause
-    }
-
-    /// The thread forks for a task on a driven backend from now on, or for one on another backend.
-    mutating func goOn(isDriven: Bool) { driven = isDriven ? driven ?? 1 : nil }
-
-    mutating func shown() {
-      lastShow = now()
-      pause = Self.firstPause
-    }
-
-    /// How many forks to make before the next look at the clock: twice as many each time.
-    mutating func nextPause() -> UInt32 {
-      defer { pause = min(pause * 2, Self.longestPause) }
-      return pause
-    }
-
-    var hasShown: Bool { lastShow != 0 }
-
-    /// Whether the scope is old enough to wake a thread.
-    var isOld: Bool { mutating get { now() &- scopeBegan >= Self.wakingTime } }
-
-    /// Whether the last fork was shown less than this number of microseconds ago, or the task began then.
-    mutating func isSoon(_ microseconds: Int) -> Bool {
-      microseconds > 0 && now() &- max(lastShow, taskBegan) < Self.ticks(microseconds)
-    }
   }
 }

@@ -46,8 +46,10 @@ package struct ForkScope {
     }
     // From here on nobody sees the private forks of the scope around this one: the other threads of its backend would
     // never be told of them.
-    if cplatform_forks_here() != nil, !list.task.isAlone { list.showAll() }
-    list.begin(task, launch: launch)
+    list._withUnsafeGuaranteedRef { list in
+      if cplatform_forks_here() != nil, !list.task.isAlone { list.showAll() }
+      list.begin(task, launch: launch)
+    }
   }
 
   @usableFromInline

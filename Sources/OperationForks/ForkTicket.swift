@@ -34,7 +34,7 @@ package final class ForkTicket: JobObject {
   override package func runJob() -> JobOutcome {
     OwedReferences.settle()
     let level = self.level
-    guard let own = ForkList.take() else {
+    guard let own = ForkList.take()?.takeUnretainedValue() else {
       // There is no memory for a list. The owner runs the fork.
       return JobOutcome(isReleased: !ForkSlot(list, slot).giveBack(self))
     }

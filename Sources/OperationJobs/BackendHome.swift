@@ -4,6 +4,8 @@ import Synchronization
 
 /// What the threads of a backend belong to, as forks use it. `README.md` says when what is called.
 package protocol ForkHost: AnyObject, Sendable {
+  /// Which host it is, also of a reference to it.
+  var identity: ObjectIdentifier { get }
   /// An outermost join begins on the calling thread. Traps when the backend has been shut down, and in a forked child.
   /// - Returns: whether the thread is a guest: none of the backend's. A guest counts as a thread that runs.
   func beginForks() -> Bool
@@ -19,6 +21,34 @@ package protocol ForkHost: AnyObject, Sendable {
   func wakeForForks()
 }
 
+extension ForkHost {
+  package var identity: ObjectIdentifier { ObjectIdentifier(self) }
+}
+
+/// A host that somebody else holds. A call counts no reference of the host: threads that count would take turns at a
+/// cache line with each fork.
+private final class ForkHostReference<Host: ForkHost>: ForkHost, @unchecked Sendable {
+  // Sendable: nothing changes.
+
+  private let host: Unmanaged<Host>
+  let identity: ObjectIdentifier
+
+  init(to host: Host) {
+    self.host = .passUnretained(host)
+    identity = ObjectIdentifier(host)
+  }
+
+  func beginForks() -> Bool { host._withUnsafeGuaranteedRef { $0.beginForks() } }
+  func countGuest(_ change: Int) { host._withUnsafeGuaranteedRef { $0.countGuest(change) } }
+  var idlePlaces: Int { host._withUnsafeGuaranteedRef { $0.idlePlaces } }
+  func show(_ ticket: Job, wakes: Bool) -> Bool {
+    host._withUnsafeGuaranteedRef { $0.show(ticket, wakes: wakes) }
+  }
+  func wakeForForks() { host._withUnsafeGuaranteedRef { $0.wakeForForks() } }
+}
+
+private func reference<Host: ForkHost>(to host: Host) -> any ForkHost { ForkHostReference(to: host) }
+
 /// A backend as this library knows it. A backend of this library has one home for its whole life; of a user's backend
 /// each queue, executor and scope makes one.
 package final class BackendHome: @unchecked Sendable {
@@ -28,7 +58,7 @@ package final class BackendHome: @unchecked Sendable {
   /// are counted here.
   package unowned(unsafe) let backend: any Backend
   /// What the backend's threads belong to, which the backend holds; nil when the backend is not one of this library's.
-  package unowned(unsafe) let host: (any ForkHost)?
+  package let host: (any ForkHost)?
   /// What operations, launch frames and tickets remember of the backend, in four bytes: the number is the same in all
   /// homes of the backend, and different for any two backends of which there are homes; never 0.
   package let number: UInt32
@@ -48,14 +78,14 @@ package final class BackendHome: @unchecked Sendable {
   package init(_ backend: any Backend, host: (any ForkHost)? = nil, visibility: StealingStrategy.Forks = .idle) {
     object = ObjectIdentifier(backend)
     self.backend = backend
-    self.host = host
+    self.host = host.map { reference(to: $0) }
     self.visibility = visibility
     workerCount = max(1, backend.workerCount)
     isOnlyHome = host != nil
     number = isOnlyHome ? BackendNumbers.shared.take() : BackendNumbers.shared.take(for: object)
   }
 
-  // The backend may be gone already: reading `backend` or `host` would count a reference.
+  // The backend may be gone already: reading `backend` would count a reference.
   deinit { if !isOnlyHome { BackendNumbers.shared.giveBack(for: object) } }
 
   /// The home of a backend of this library, or a new one.

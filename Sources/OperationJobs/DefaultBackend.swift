@@ -21,6 +21,8 @@ package final class BackendBox: Sendable {
   package let supervised: (any SupervisedBackend)?
 
   package let home: BackendHome
+  /// The home of the backend, if forks of its operations run there.
+  package let forkHome: BackendHome?
   /// The backend's name, read once, since the property is a user's: a diagnosis runs no code of a user's.
   package let name: String
 
@@ -28,9 +30,7 @@ package final class BackendBox: Sendable {
     self.backend = backend
     supervised = backend as? any SupervisedBackend
     home = supervised?.home ?? BackendHome(backend)
+    forkHome = supervised?.runsForks == true ? home : nil
     name = backend.name
   }
-
-  /// The home of the backend, if forks of its operations run there.
-  package var forkHome: BackendHome? { supervised?.runsForks == true ? home : nil }
 }
