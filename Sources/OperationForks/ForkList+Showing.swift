@@ -22,9 +22,12 @@ extension ForkList {
       var lacking = min(wanted, ForkSlot.count) - shownCount
       if lacking <= 0 { return pace.isQuiet ? wakeLater() : wanted == 0 ? lookLater() : () }
       if pace.isSoon(home.visibility.interval(idle: idle, isFirst: !pace.hasShown)) { return lookLater() }
+      let wakes = !pace.isQuiet
+      let wakesAgain = wakes && pace.wakesAgain
       guarding(home) {
         let first: Fork = memory.pointee.private_
-        lacking -= show(first, before: min(first + lacking, memory.pointee.next), on: home, wakes: !pace.isQuiet)
+        let end = min(first + lacking, memory.pointee.next)
+        lacking -= show(first, before: end, on: home, wakes: wakes, wakesAgain: wakesAgain)
       }
       pace.shown()
       if lacking > 0 {
@@ -72,21 +75,26 @@ extension ForkList {
     if home.host == nil { body() } else { lock.withLock(body) }
   }
 
-  /// Called as `guarding` calls. Shows private forks, the oldest first: the oldest has the most work behind it.
+  /// Called as `guarding` calls, maybe by another thread than the owner. Shows private forks, the oldest first: the
+  /// oldest has the most work behind it.
   /// - Parameters:
   ///   - first: the oldest private fork.
   ///   - end: the first fork that is not shown.
+  ///   - wakes: whether a thread is woken for a ticket that the backend gets.
+  ///   - wakesAgain: whether a thread is woken for a ticket that the backend has already.
   /// - Returns: how many were shown; fewer when slots are lacking.
-  private func show(_ first: Fork, before end: Fork, on home: BackendHome, wakes: Bool) -> Int {
+  private func show(
+    _ first: Fork, before end: Fork, on home: BackendHome, wakes: Bool, wakesAgain: Bool = false
+  ) -> Int {
     var fork = first
-    while fork < end, show(fork, on: home, wakes: wakes) { fork += 1 }
+    while fork < end, show(fork, on: home, wakes: wakes, wakesAgain: wakesAgain) { fork += 1 }
     cplatform_forks_set_private(memory, fork)
     return fork - first
   }
 
   /// Called as `guarding` calls.
   /// - Returns: false when no slot is free for the fork, or the backend takes no jobs any more.
-  private func show(_ fork: Fork, on home: BackendHome, wakes: Bool) -> Bool {
+  private func show(_ fork: Fork, on home: BackendHome, wakes: Bool, wakesAgain: Bool) -> Bool {
     guard let index = freeSlot(home) else { return false }
     fork.pointee.launch = memory.pointee.launch
     fork.pointee.scope = memory.pointee.scope
@@ -97,7 +105,7 @@ extension ForkList {
     let slot = ForkSlot(memory, index)
     if slot.show(fork) {
       // Nobody may have been woken for the ticket when it was submitted.
-      if wakes, pace.wakesAgain { home.host?.wakeForForks() }
+      if wakesAgain { home.host?.wakeForForks() }
       return true
     }
     let ticket = tickets[index]
