@@ -90,7 +90,9 @@ extension ForkList {
     var isOld: Bool { mutating get { now() >= wakesFrom } }
 
     /// Whether a thread is woken for a fork whose ticket the backend has already.
-    var wakesAgain: Bool { mutating get { row.isWorthAWake || now() &- scopeBegan >= Self.longTime } }
+    var wakesAgain: Bool {
+      driven == nil && (row.isWorthAWake || cplatform_ticks() &- scopeBegan >= Self.longTime)
+    }
 
     /// Whether the last fork was shown less than this number of microseconds ago, or the task began then.
     mutating func isSoon(_ microseconds: Int) -> Bool {

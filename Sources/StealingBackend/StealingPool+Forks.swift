@@ -46,7 +46,10 @@ extension StealingPool: ForkHost {
     return true
   }
 
-  func wakeForForks() { react() }
+  func wakeForForks() {
+    // A pool that ends runs what is left without further threads.
+    if !stopping.load(ordering: .relaxed) { react() }
+  }
 
   /// The pool has no thread any more: tickets without forks may be left, and can serve another pool.
   func dropTickets() {
