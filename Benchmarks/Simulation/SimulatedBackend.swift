@@ -6,10 +6,10 @@ import VirtualScheduling
 /// Which of the ready nodes of a graph that is run as a whole is the next one: the orders of `OperationGraph`.
 package enum NodeOrder: String, CaseIterable, Sendable {
   case added
-  /// The node on which the longest way hangs. What the order learned from earlier runs is that here, since a task takes
-  /// the same time in each run.
+  /// The node on which the longest way hangs, by the work of the tasks. An order that is learned from earlier runs is
+  /// this one here, since a task takes the same time in each run.
   case criticalPath = "critical-path"
-  /// The same, but each node counts alike: the critical path of who gives no costs.
+  /// The node on which the longest way hangs, by the number of tasks: the critical path of who gives no costs.
   case longestChain = "longest-chain"
 }
 

@@ -129,7 +129,7 @@ package struct SimulationResult: Sendable {
   package var workShare: Double { Double(totalWork) / Double(workers) }
   /// What the longest path takes beyond that.
   package var pathShare: Double { lowerBound - workShare }
-  /// The rest: what jobs, edges, steals and wakes cost, and idle workers while tasks were freed. The three shares
+  /// The rest: what jobs, edges, steals and wakes cost, and idle workers while tasks were ready. The three shares
   /// together are the makespan.
   package var schedulerShare: Double { Double(makespan) - lowerBound }
 
