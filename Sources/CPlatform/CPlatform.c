@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-_Thread_local cplatform_thread_words cplatform_words = {0};
+_Thread_local cplatform_thread_words cplatform_words = {.forks_launch = cplatform_no_launch};
 
 int cplatform_futex_wait(uint32_t *word, uint32_t expected, int64_t timeout_ns) {
   if (timeout_ns < 0) {
@@ -70,17 +70,16 @@ static void read_both(uint64_t *ticks, uint64_t *ns) {
   }
 }
 
-uint64_t cplatform_ticks_per_microsecond(void) {
-  static uint64_t known;
-  uint64_t ratio = __atomic_load_n(&known, __ATOMIC_RELAXED);
-  if (ratio) return ratio;
+uint64_t cplatform_known_ticks;
+
+uint64_t cplatform_measure_ticks(void) {
   uint64_t ticks, ns, end_ticks, end_ns;
   read_both(&ticks, &ns);
   while (cplatform_now_ns() - ns < 20000) cplatform_pause();
   read_both(&end_ticks, &end_ns);
-  ratio = (end_ticks - ticks) * 1000 / (end_ns - ns);
+  uint64_t ratio = (end_ticks - ticks) * 1000 / (end_ns - ns);
   if (ratio == 0) ratio = 1;
-  __atomic_store_n(&known, ratio, __ATOMIC_RELAXED);
+  __atomic_store_n(&cplatform_known_ticks, ratio, __ATOMIC_RELAXED);
   return ratio;
 }
 

@@ -41,8 +41,8 @@ SWIFTCALL __attribute__((noinline)) static cplatform_fork *show(void *new, void 
 /// Returns NULL when the thread has no list in this launch, or when the list is full.
 SWIFTCALL cplatform_fork *cplatform_fork_push(void *body, void *context);
 SWIFTCALL cplatform_fork *cplatform_fork_push(void *body, void *context) {
+  if (SELDOM(cplatform_words.forks_launch != cplatform_words.frame)) return NULL;
   cplatform_forks *list = cplatform_words.forks;
-  if (SELDOM(!list) || SELDOM(list->launch != cplatform_words.frame)) return NULL;
   cplatform_fork *fork = list->next;
   // Behind the last place of the list, which is aligned to its size.
   if (SELDOM(((uintptr_t)fork & (cplatform_forks_bytes - 1)) == 0)) return NULL;

@@ -8,14 +8,19 @@ extension ForkList {
   /// Called by the owner when `first` has ended and the newest fork was not found private.
   /// - Returns: true when nobody has run the fork, and nobody will.
   func settle(_ fork: Fork) -> Bool {
-    let isPrivate = lock.withLock {
+    let isOver = lock.withLock {
       // Another thread was showing forks, and has not shown this one.
       if fork >= cplatform_forks_private(memory) { return true }
+      // On a driven backend the seed says who goes on, without a lock.
+      if !pace.isDriven, takeBack(fork) {
+        cplatform_forks_set_private(memory, fork)
+        return true
+      }
       // What runs meanwhile forks behind this fork.
       cplatform_forks_set_next(memory, fork + 1)
       return false
     }
-    if isPrivate { return true }
+    if isOver { return true }
     defer {
       lock.withLock {
         cplatform_forks_set_next(memory, fork)
@@ -65,7 +70,7 @@ extension ForkList {
   /// How often a waiter looks before it lets other threads have the CPU between two looks, and how long it looks before
   /// it sleeps, in ticks.
   private static let looks = 100
-  private static let spinTime = Pace.ticks(50)
+  private static var spinTime: UInt64 { Pace.ticks(50) }
 
   private func isDone(_ fork: Fork) -> Bool {
     cplatform_state_load(&fork.pointee.state) == cplatform_fork_done.rawValue

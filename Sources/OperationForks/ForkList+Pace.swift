@@ -18,24 +18,26 @@ extension ForkList {
     var waited: UInt64 = 0
     /// Whether the scope is taken to be short: nobody is woken for its forks.
     var isQuiet = false
-    /// When the scope began, or the fork that the thread took.
-    private(set) var taskBegan: UInt64 = 0
-    /// When a fork was shown last since then; 0 before the first time.
+    /// When a fork was shown last since the scope began, or the fork that the thread took; 0 before the first time.
     private var lastShow: UInt64 = 0
+    /// What is taken for the time of the first show, so that a short scope reads no clock for it: when the scope began.
+    /// 0 where no scope began.
+    private var firstShow: UInt64 = 0
     /// After how many forks the owner looks at the clock.
     private var pause = firstPause
 
     private static let firstPause: UInt32 = 8
     private static let longestPause: UInt32 = 1_024
     /// A scope that has run for this long wakes a sleeping thread: waking costs its caller 5 microseconds.
-    private static let wakingTime = ticks(20)
+    private static var wakingTime: UInt64 { ticks(20) }
     /// A scope that is so old wakes a thread for each fork that nobody takes.
-    private static let longTime = ticks(100)
+    private static var longTime: UInt64 { ticks(100) }
     /// After this number of short scopes in a row the next one is taken to be short.
     private static let shortScopesThatCount = 3
     /// A scope that has looked at the clock so often had many forks: 56, since the pause doubles.
     private static let manyLooks = 3
 
+    @inline(__always)
     static func ticks(_ microseconds: Int) -> UInt64 { UInt64(microseconds) &* cplatform_ticks_per_microsecond() }
 
     mutating func now() -> UInt64 {
@@ -65,7 +67,7 @@ extension ForkList {
     /// - Parameter isScope: whether `beginScope` has just read the clock.
     mutating func beginTask(isDriven: Bool, isScope: Bool) {
       goOn(isDriven: isDriven)
-      taskBegan = isScope && !isDriven ? scopeBegan : now()
+      firstShow = isScope ? scopeBegan : 0
       lastShow = 0
       pause = Self.firstPause
     }
@@ -74,7 +76,8 @@ extension ForkList {
     mutating func goOn(isDriven: Bool) { driven = isDriven ? driven ?? 1 : nil }
 
     mutating func shown() {
-      lastShow = now()
+      lastShow = firstShow == 0 ? now() : firstShow
+      firstShow = 0
       pause = Self.firstPause
     }
 
@@ -83,6 +86,8 @@ extension ForkList {
       defer { pause = min(pause * 2, Self.longestPause) }
       return pause
     }
+
+    var isDriven: Bool { driven != nil }
 
     var hasShown: Bool { lastShow != 0 }
 
@@ -94,9 +99,9 @@ extension ForkList {
       driven == nil && (row.isWorthAWake || cplatform_ticks() &- scopeBegan >= Self.longTime)
     }
 
-    /// Whether the last fork was shown less than this number of microseconds ago, or the task began then.
+    /// Whether the last fork was shown less than this number of microseconds ago.
     mutating func isSoon(_ microseconds: Int) -> Bool {
-      microseconds > 0 && now() &- max(lastShow, taskBegan) < Self.ticks(microseconds)
+      microseconds > 0 && hasShown && now() &- lastShow < Self.ticks(microseconds)
     }
   }
 
@@ -113,9 +118,10 @@ extension ForkList {
 
     /// A row that is so old wakes a thread, if its scopes take the least time: a fork that another thread runs costs
     /// about a microsecond.
-    private static let (waking, least) = (Pace.ticks(10), Pace.ticks(2))
+    private static var waking: UInt64 { Pace.ticks(10) }
+    private static var least: UInt64 { Pace.ticks(2) }
     /// Between scopes of a row: a thread that has found nothing looks for 5 microseconds.
-    private static let gap = Pace.ticks(5)
+    private static var gap: UInt64 { Pace.ticks(5) }
 
     /// - Returns: from when on a thread is woken for the row.
     mutating func begin(at now: UInt64) -> UInt64 {

@@ -21,7 +21,7 @@ extension ForkList {
       let wanted = home.visibility.wanted(idle: idle)
       var lacking = min(wanted, ForkSlot.count) - shownCount
       if lacking <= 0 { return pace.isQuiet ? wakeLater() : wanted == 0 ? lookLater() : () }
-      if pace.isSoon(home.visibility.interval(idle: idle, isFirst: !pace.hasShown)) { return lookLater() }
+      if pace.isSoon(home.visibility.interval(idle: idle)) { return lookLater() }
       let wakes = !pace.isQuiet
       let wakesAgain = wakes && pace.wakesAgain
       guarding(home) {

@@ -258,7 +258,7 @@ final class ForkList: @unchecked Sendable {
     }
     pace.goOn(isDriven: outer.task.driven != nil)
     cplatform_state_store_relaxed(&memory.pointee.wanted, cplatform_forks_more.rawValue)
-    if outer.task.home != nil { return }
+    if outer.task.home != nil { return cplatform_set_forks(memory) }
     cplatform_set_forks(nil)
     keep()
   }

@@ -109,15 +109,18 @@ enum ForkOutcome<Value: ~Copyable, Failure: Error>: ~Copyable {
     do throws(Failure) { self = .value(try body()) } catch { self = .failure(error) }
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   consuming func get() throws(Failure) -> Value {
     switch consume self {
     case .value(let value): return value
     case .failure(let error): throw error
-    case .pending: fatalError("Operations: a fork counts as done that has not run")
+    case .pending: forkHasNotRun()
     }
   }
 }
+
+@usableFromInline @inline(never)
+func forkHasNotRun() -> Never { fatalError("Operations: a fork counts as done that has not run") }
 
 /// Adds a fork to the list of the calling thread. The definition is in C (`CPlatformForks.c`): Swift has no way to keep
 /// a closure that does not escape, and a C function gets such a closure as two words.
@@ -131,7 +134,7 @@ package func forkAndJoin<First: ~Copyable, Second: ~Copyable, Failure: Error>(
   _ first: () throws(Failure) -> First, _ second: () throws(Failure) -> Second
 ) throws(Failure) -> Joined<First, Second> {
   var outcome = ForkOutcome<Second, Failure>.pending
-  return try withUnsafeMutablePointer(to: &outcome) { outcome throws(Failure) in
+  return try _withUnprotectedUnsafeMutablePointer(to: &outcome) { outcome throws(Failure) in
     try forkAndJoin({ outcome.pointee = ForkOutcome(second) }, outcome, first, second)
   }
 }
@@ -144,7 +147,7 @@ func forkAndJoin<First: ~Copyable, Second: ~Copyable, Failure: Error>(
   _ body: () -> Void, _ outcome: UnsafeMutablePointer<ForkOutcome<Second, Failure>>,
   _ first: () throws(Failure) -> First, _ second: () throws(Failure) -> Second
 ) throws(Failure) -> Joined<First, Second> {
-  guard let fork = pushFork(body) else { return try joinInScope(first, second) }
+  guard let fork = pushFork(body) else { return try joinInScope(first, second).get() }
   let firstResult: First
   do throws(Failure) {
     firstResult = try first()
@@ -154,20 +157,25 @@ func forkAndJoin<First: ~Copyable, Second: ~Copyable, Failure: Error>(
   }
   if _fastPath(cplatform_fork_pop(fork)) { return Joined(firstResult, try second()) }
   if settleFork(fork, body) { return Joined(firstResult, try second()) }
-  let result = outcome.move()
-  outcome.initialize(to: .pending)
-  return Joined(firstResult, try result.get())
+  switch exchange(&outcome.pointee, with: .pending) {
+  case .value(let second): return Joined(firstResult, second)
+  case .failure(let error): throw error
+  case .pending: forkHasNotRun()
+  }
 }
 
-/// An outermost join: the thread gets a list for its length.
+/// An outermost join: the thread gets a list for its length. The function throws nothing: a call that may throw would
+/// cost each join a register, also where no call is made.
 @inlinable @inline(never)
 func joinInScope<First: ~Copyable, Second: ~Copyable, Failure: Error>(
   _ first: () throws(Failure) -> First, _ second: () throws(Failure) -> Second
-) throws(Failure) -> Joined<First, Second> {
+) -> ForkOutcome<Joined<First, Second>, Failure> {
   guard let scope = ForkScope() else {
-    let firstResult = try first()
-    return Joined(firstResult, try second())
+    return ForkOutcome { () throws(Failure) in
+      let firstResult = try first()
+      return Joined(firstResult, try second())
+    }
   }
   defer { scope.end() }
-  return try forkAndJoin(first, second)
+  return ForkOutcome { () throws(Failure) in try forkAndJoin(first, second) }
 }

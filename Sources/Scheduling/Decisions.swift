@@ -305,9 +305,6 @@ extension StealingStrategy.Forks {
       .init("idle", "as many as threads have nothing to do, and at least one") { strategy, _ in set(&strategy, .idle) },
       .init("upto:N", "at most N at a time", range: 1...8, tried: [1, 2, 4, 8]) { set(&$0, .upTo(count: $1)) },
       .init("request", "as many as threads have nothing to do") { strategy, _ in set(&strategy, .onRequest) },
-      .init("beat:N", "one every N microseconds", range: 1...10_000, tried: [20, 100]) {
-        set(&$0, .beat(microseconds: $1))
-      },
     ]
   }
 
@@ -316,7 +313,6 @@ extension StealingStrategy.Forks {
     case .idle: "idle"
     case .upTo(let count): "upto:\(count)"
     case .onRequest: "request"
-    case .beat(let microseconds): "beat:\(microseconds)"
     }
   }
 }

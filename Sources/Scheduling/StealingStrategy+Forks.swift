@@ -19,8 +19,6 @@ extension StealingStrategy {
     case upTo(count: Int)
     /// As many forks as threads have nothing to do. None while all threads are busy.
     case onRequest
-    /// One fork every `microseconds` microseconds, the first after that time: 1 or more.
-    case beat(microseconds: Int)
 
     /// How many forks of one thread should be visible.
     /// - Parameter idle: how many threads have nothing to do.
@@ -29,20 +27,13 @@ extension StealingStrategy {
       case .idle: max(1, idle)
       case .upTo(let count): count
       case .onRequest: idle
-      case .beat: 1
       }
     }
 
     /// How many microseconds lie at least between two forks that a thread shows.
-    /// - Parameters:
-    ///   - idle: how many threads have nothing to do.
-    ///   - isFirst: whether the thread has shown none since its outermost join, or the fork that it took, began.
-    @inlinable package func interval(idle: Int, isFirst: Bool) -> Int {
-      switch self {
-      case .idle: idle > 0 || isFirst ? 0 : 4
-      case .upTo, .onRequest: 0
-      case .beat(let microseconds): microseconds
-      }
+    /// - Parameter idle: how many threads have nothing to do.
+    @inlinable package func interval(idle: Int) -> Int {
+      if case .idle = self, idle == 0 { 4 } else { 0 }
     }
   }
 }

@@ -93,8 +93,7 @@ struct ForkTests {
 
   @Test(
     "each way in which forks become visible is decided by the seed",
-    arguments: [.idle, .upTo(count: 2), .onRequest, .beat(microseconds: 5), .beat(microseconds: 100)]
-      as [StealingStrategy.Forks])
+    arguments: [.idle, .upTo(count: 2), .onRequest] as [StealingStrategy.Forks])
   func visibility(forks: StealingStrategy.Forks) throws {
     var strategy = StealingStrategy()
     strategy.forks = forks

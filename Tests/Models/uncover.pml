@@ -76,8 +76,19 @@ active proctype Owner() {
 #endif
         isPrivate = (place >= private);
         if
-        :: !isPrivate -> buffer ! place + 1
-        :: else
+        :: isPrivate
+        :: else ->
+           /* takeBack: by the compare-exchange of the slot */
+           atomic {
+             if
+             :: shown[place] && !taken[place] ->
+                taken[place] = true; isPrivate = true;
+#ifndef OWNER_KEEPS_PLACE
+                private = place
+#endif
+             :: else -> buffer ! place + 1
+             fi
+           }
         fi;
 #ifndef SETTLES_WITHOUT_LOCK
         empty(buffer);
@@ -86,17 +97,8 @@ active proctype Owner() {
         if
         :: isPrivate -> run_here(place)
         :: else ->
-           /* takeBack, or waitFor: by the compare-exchange of the slot */
-           atomic {
-             if
-             :: shown[place] && !taken[place] -> taken[place] = true; isPrivate = true
-             :: else
-             fi
-           };
-           if
-           :: isPrivate -> run_here(place)
-           :: else -> done[place]
-           fi;
+           /* waitFor */
+           done[place];
            lock_by_owner();
            buffer ! place;
 #ifndef OWNER_KEEPS_PLACE

@@ -146,13 +146,9 @@ struct DecisionTests {
       #expect(Forks.idle.wanted(idle: idle) == max(1, idle))
       #expect(Forks.upTo(count: 3).wanted(idle: idle) == 3)
       #expect(Forks.onRequest.wanted(idle: idle) == idle)
-      #expect(Forks.beat(microseconds: 5).wanted(idle: idle) == 1)
-      for isFirst in [true, false] {
-        #expect(Forks.idle.interval(idle: idle, isFirst: isFirst) == (idle > 0 || isFirst ? 0 : 4))
-        #expect(Forks.upTo(count: 3).interval(idle: idle, isFirst: isFirst) == 0)
-        #expect(Forks.onRequest.interval(idle: idle, isFirst: isFirst) == 0)
-        #expect(Forks.beat(microseconds: 5).interval(idle: idle, isFirst: isFirst) == 5)
-      }
+      #expect(Forks.idle.interval(idle: idle) == (idle > 0 ? 0 : 4))
+      #expect(Forks.upTo(count: 3).interval(idle: idle) == 0)
+      #expect(Forks.onRequest.interval(idle: idle) == 0)
     }
   }
 

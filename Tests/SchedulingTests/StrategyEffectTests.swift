@@ -304,7 +304,6 @@ struct StrategyEffectTests {
 
   @Test(arguments: [
     ("", 1), ("forks=upto:1", 1), ("forks=upto:4", 4), ("forks=upto:8", 8), ("forks=request", 0),
-    ("forks=beat:10000", 0),
   ])
   func forksAreShownAsTheStrategySays(strategy: String, expected: Int) throws {
     #expect(try shownForks(strategy, depth: 20) == expected)

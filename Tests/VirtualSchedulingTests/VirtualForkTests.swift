@@ -27,9 +27,7 @@ struct VirtualForkTests {
     return (ran, pool.now, pool.statistics)
   }
 
-  private static let visibilities: [StealingStrategy.Forks] = [
-    .idle, .upTo(count: 1), .upTo(count: 8), .onRequest, .beat(microseconds: 20),
-  ]
+  private static let visibilities: [StealingStrategy.Forks] = [.idle, .upTo(count: 1), .upTo(count: 8), .onRequest]
 
   private static func strategies(_ forks: StealingStrategy.Forks) -> [VirtualStrategy] {
     var (stealing, threadPool) = (StealingStrategy(), ThreadPoolStrategy())
@@ -51,14 +49,12 @@ struct VirtualForkTests {
     for strategy in Self.strategies(forks) { #expect(run(strategy, workers: 1, depth: 8).makespan == 511_000) }
   }
 
-  /// With steps that take no time, no worker is without a job for long while a fork is left. With a beat it may be for
-  /// as long as one.
+  /// With steps that take no time, no worker is without a job while a fork is left.
   @Test(arguments: visibilities) func noWorkerIsIdleWhileForksAreKept(_ forks: StealingStrategy.Forks) {
     for strategy in Self.strategies(forks) {
       let result = run(strategy, workers: 4, depth: 8)
-      let delay = forks == .beat(microseconds: 20) ? 20_000 : 0 as Int64
       // Graham's bound: a quarter of the work, and the longest path.
-      #expect(result.makespan <= 511_000 / 4 + 9_000 + delay)
+      #expect(result.makespan <= 511_000 / 4 + 9_000)
     }
   }
 

@@ -51,8 +51,14 @@ static inline uint64_t cplatform_ticks(void) {
   return cplatform_now_ns();
 #endif
 }
+/// 0 until somebody has measured.
+extern uint64_t cplatform_known_ticks;
+uint64_t cplatform_measure_ticks(void);
 /// How many ticks a microsecond has. The first call takes 20 microseconds, to find out.
-uint64_t cplatform_ticks_per_microsecond(void);
+static inline uint64_t cplatform_ticks_per_microsecond(void) {
+  const uint64_t known = __atomic_load_n(&cplatform_known_ticks, __ATOMIC_RELAXED);
+  return known ? known : cplatform_measure_ticks();
+}
 /// Number of CPUs in the main thread's affinity mask, which is the process's; at least 1.
 int32_t cplatform_affinity_count(void);
 
@@ -135,6 +141,7 @@ typedef struct {
   void *_Nullable cancel_round;  ///< the innermost `cancelAllOperations` on this thread (see `CancelRound`)
   void *_Nullable question;  ///< the innermost question to a subclass on this thread (see `Question`)
   cplatform_forks *_Nullable forks;  ///< the list of the join that is under way on this thread (see `ForkScope`)
+  void *_Nullable forks_launch;  ///< the list's `launch`; no launch at all (`cplatform_no_launch`) without a list
   cplatform_forks *_Nullable kept_forks;  ///< a list for this thread's next join
   void *_Nullable task_slot;  ///< where a job of a task on this thread leaves the thread's next job (see `TaskSlot`)
   void *_Nullable long_chain;  ///< what this thread does one inside of the other (see `LongChain`)
@@ -142,6 +149,9 @@ typedef struct {
   bool may_owe;  ///< this thread settles the references that it owes before it sleeps
   bool returns_spares;  ///< the memory that this thread keeps is released when the thread ends
 } cplatform_thread_words;
+
+/// The address of no launch frame: a thread without a list is told by the one comparison that tells another launch.
+#define cplatform_no_launch ((void *)1)
 
 extern _Thread_local cplatform_thread_words cplatform_words __attribute__((tls_model("initial-exec")));
 
@@ -181,7 +191,10 @@ static inline void cplatform_set_worker(void *_Nullable worker) { cplatform_word
 static inline void *_Nullable cplatform_frame(void) { return cplatform_words.frame; }
 static inline void cplatform_set_frame(void *_Nullable frame) { cplatform_words.frame = frame; }
 static inline cplatform_forks *_Nullable cplatform_forks_here(void) { return cplatform_words.forks; }
-static inline void cplatform_set_forks(cplatform_forks *_Nullable forks) { cplatform_words.forks = forks; }
+static inline void cplatform_set_forks(cplatform_forks *_Nullable forks) {
+  cplatform_words.forks = forks;
+  cplatform_words.forks_launch = forks ? forks->launch : cplatform_no_launch;
+}
 static inline cplatform_forks *_Nullable cplatform_kept_forks(void) { return cplatform_words.kept_forks; }
 static inline void cplatform_keep_forks(cplatform_forks *_Nullable forks) { cplatform_words.kept_forks = forks; }
 static inline void *_Nullable cplatform_task_slot(void) { return cplatform_words.task_slot; }

@@ -30,9 +30,8 @@ extension VirtualPool {
     let idle = idlePlaces
     let lacking = min(strategy.forks.wanted(idle: idle), Int(cplatform_fork_slots)) - workers[worker].shownForks
     guard lacking > 0 else { return }
-    let interval = strategy.forks.interval(idle: idle, isFirst: workers[worker].lastShow == nil)
-    let since = now + spent - (workers[worker].lastShow ?? workers[worker].taskBegan)
-    if interval > 0, since < Int64(interval) * 1_000 { return }
+    let interval = Int64(strategy.forks.interval(idle: idle)) * 1_000
+    if let last = workers[worker].lastShow, now + spent - last < interval { return }
     show(lacking, of: worker)
     workers[worker].lastShow = now + spent
   }

@@ -43,7 +43,7 @@ extension VirtualPool {
   func start(_ job: QueuedJob, on worker: Int) {
     if workers[worker].isSearching { stopSearching(worker) }
     workers[worker].run = SuccessorRun(length: strategy.runLength)
-    (workers[worker].lastShow, workers[worker].taskBegan) = (nil, now + spent)
+    workers[worker].lastShow = nil
     begin(job, on: worker)
   }
 

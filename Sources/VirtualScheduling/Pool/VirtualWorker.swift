@@ -36,8 +36,6 @@ struct VirtualWorker {
   var shownForks = 0
   /// When the worker showed a fork last in the job that it took from a list; nil before the first time.
   var lastShow: Int64?
-  /// When that job began.
-  var taskBegan: Int64 = 0
 
   /// The place among those that watch; -1 for none.
   var watchIndex = -1
