@@ -43,18 +43,37 @@ import Testing
   @Test func aProblemIsSolvedUntilTheTimeIsFilled() throws {
     var asked: [Int] = []
     let sweep = BreakEvenSweep([BreakEven.Problem(bodies: 3, body: 0)], spin: Spin(roundsPerMicrosecond: 1)) {
-      tree, times in
-      asked.append(times)
+      tree, turn in
+      asked.append(turn.times)
       // 1,000 ns each, and once ten times as much.
-      return (UInt64(times) * (asked.count == 4 ? 10_000 : 1_000), tree.expected * times)
+      return (UInt64(turn.times) * (asked.count == 4 ? 10_000 : 1_000), tree.expected * turn.times)
     }
     let points = try sweep.run(1)
     #expect(asked == [1, 10, 100, 100, 100, 100] && points.map(\.forked) == [1_000])
     #expect(points[0].problem == BreakEven.Problem(bodies: 3, body: 0) && points[0].serial > 0)
     let wrong = BreakEvenSweep([BreakEven.Problem(bodies: 3, body: 0)], spin: Spin(roundsPerMicrosecond: 1)) {
-      ($1 == 0 ? 0 : 5, 1)
+      ($1.times == 0 ? 0 : 5, 1)
     }
     #expect(throws: CheckFailed.self) { try wrong.run(1) }
+  }
+
+  /// With pauses a turn is as long as it may pause, and the pauses are not counted.
+  @Test func pausesAreBetweenProblemsAndNotCounted() throws {
+    var asked: [Int] = []
+    let sweep = BreakEvenSweep(
+      [BreakEven.Problem(bodies: 3, body: 0)], pause: 5_000_000, spin: Spin(roundsPerMicrosecond: 1)
+    ) { tree, turn in
+      asked.append(turn.times)
+      return (UInt64(turn.times) * 1_000, tree.expected * turn.times)
+    }
+    _ = try sweep.run(1)
+    #expect(asked == [1, 4, 4, 4, 4])
+    let start = Clock.now()
+    let pause = 200_000 as UInt64
+    let timed = BreakEvenSweep.Turn(times: 10, pause: pause).timed { 7 }
+    // What is not counted is between the two.
+    let elapsed = Clock.now() - start
+    #expect(timed.sum == 70 && elapsed >= timed.nanoseconds + 10 * pause)
   }
 
   @Test(arguments: [1, 2, 3, 7, 64, 1_000])
@@ -64,8 +83,9 @@ import Testing
     #expect(ForkedTree(tree, subject: SerialSubject(workers: 1)).solve() == tree.expected)
   }
 
-  @Test func fromIsOneOfTwo() {
-    for parameters in [["from": "nowhere"], [:]] as [Parameters] {
+  @Test func fromIsOneOfTwoAndThePauseANumber() {
+    let wrong = [["from": "nowhere"], [:], ["from": "worker", "pause_us": "long"]] as [Parameters]
+    for parameters in wrong {
       #expect(throws: Complaint.self) { try WorkloadTests.trial(ForkBreakEven(), parameters, "serial") }
       #expect(throws: Complaint.self) {
         try PeerRequest(PeerTests.request(ForkBreakEven().name, parameters, on: "rayon"))
@@ -77,16 +97,24 @@ import Testing
     let request = try PeerRequest(PeerTests.request(ForkBreakEven().name, ["from": "worker"], on: "rayon"))
     #expect(request.arguments.contains { $0.hasPrefix("sweep_problems=2:0,2:10,") && $0.contains(",1000000:10") })
     #expect(request.arguments.contains("sweep_turns=3") && request.arguments.contains("sweep_least=100000"))
+    #expect(request.arguments.contains("sweep_pause=0") && request.arguments.contains("sweep_most=10000000"))
+    let paused = ["from": "worker", "pause_us": "10000"] as Parameters
+    let rare = try PeerRequest(PeerTests.request(ForkBreakEven().name, paused, on: "rayon"))
+    #expect(rare.arguments.contains("sweep_pause=10000000") && rare.arguments.contains("sweep_most=2"))
+    #expect(rare.arguments.contains { $0.hasPrefix("sweep_problems=2:0,2:10,") && !$0.contains("1000000:") })
     let lines = ["serial_ns\tns\t200", "makespan_ns\tns\t100"].map { "reading\t1\t\($0)\t2\tbodies=2;body_ns=100" }
     let answer = try request.answer(lines + ["end"]).compactMap(ResultLine.init)
     guard case .reading(1, let reading) = answer.first else { throw CheckFailed("\(answer)") }
     #expect(reading.metric == .timeOverSerial && reading.value == 0.5 && answer.last == .end)
   }
 
-  @Test(.enabled(if: BuiltPeerTests.anyIsBuilt, "no peer is built: scripts/peers"), arguments: ["worker", "outside"])
-  func eachPeerSolvesTheSameProblems(from: String) throws {
+  @Test(
+    .enabled(if: BuiltPeerTests.anyIsBuilt, "no peer is built: scripts/peers"), arguments: ["worker", "outside"],
+    ["0", "50"])
+  func eachPeerSolvesTheSameProblems(from: String, pause: String) throws {
+    let parameters = ["from": from, "pause_us": pause] as Parameters
     let request = try PeerRequest(
-      PeerTests.request(ForkBreakEven().name, ["from": from], on: "rayon", BuiltPeerTests.oneValue))
+      PeerTests.request(ForkBreakEven().name, parameters, on: "rayon", BuiltPeerTests.oneValue))
     for (peer, program) in BuiltPeerTests.built where peer.benchmarks.contains("\(ForkBreakEven().name)") {
       func outcome(_ words: [String]) -> ProcessOutcome {
         ProcessRunner.run(program, request.arguments + words, timeout: 60)

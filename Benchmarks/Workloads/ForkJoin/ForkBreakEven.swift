@@ -10,6 +10,9 @@ import Synchronization
 /// A problem is a balanced tree whose leaves each spin for the length of a body. The plain recursion and the forks run
 /// the same tree in one process, by turns. With `from=worker` a thread of the subject solves the problem again and
 /// again, so nothing but the forks is added. With `from=outside` the main thread hands each problem over and waits.
+///
+/// With `pause_us` the thread that solves the problems is busy for that time behind each of them, so that the subject's
+/// other threads fall asleep. The pauses are not counted. Without it, problems follow each other at once.
 struct ForkBreakEven: Workload {
   let name = BenchmarkName("forkjoin", "break-even")
   let summary = "time over the plain recursion, by the length and the number of the bodies"
@@ -21,14 +24,22 @@ struct ForkBreakEven: Workload {
   let timeLimit: Double? = 120
   var problems = BreakEvenSweep.problems
 
-  func extendedParameterSets() -> [Parameters] { [["from": "worker"], ["from": "outside"]] }
+  func extendedParameterSets() -> [Parameters] {
+    ["worker", "outside"].flatMap { from in
+      [["from": from], ["from": from, "pause_us": "100"], ["from": from, "pause_us": "10000"]]
+    }
+  }
+
+  func repeats(_ parameters: Parameters) -> RepeatPolicy {
+    parameters["pause_us"] == nil ? repeats : .samples(1, seconds: 8)
+  }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
     let subject = S(workers: setting.workers)
     let isOutside = try isOutside(setting)
-    let sweep = BreakEvenSweep(problems, spin: setting.spin) { tree, times in
+    let sweep = BreakEvenSweep(try problems(setting), pause: try pause(setting), spin: setting.spin) { tree, turn in
       let forked = ForkedTree(tree, subject: subject)
-      return isOutside ? forked.timed(times) : forked.timedInside(times)
+      return isOutside ? turn.timed { forked.solve() } : forked.timedInside(turn)
     }
     let bodies = sweep.trees.reduce(0) { $0 + $1.tree.bodies }
     return Trial(operationsPerRepeat: bodies) { repeats in
@@ -41,7 +52,19 @@ struct ForkBreakEven: Workload {
   /// The program of the peer makes the sweep, with the same problems.
   func peerInput(_ setting: Setting) throws -> PeerInput {
     _ = try isOutside(setting)
-    return PeerInput(fields: BreakEvenSweep.limits(problems), derive: { try BreakEven.readings($0) })
+    let limits = BreakEvenSweep.limits(try problems(setting), pause: try pause(setting))
+    return PeerInput(fields: limits, derive: { try BreakEven.readings($0) })
+  }
+
+  /// The time between two problems, in nanoseconds.
+  private func pause(_ setting: Setting) throws -> UInt64 {
+    setting.parameters["pause_us"] == nil ? 0 : UInt64(try setting.number("pause_us") * 1_000)
+  }
+
+  /// With pauses a sweep takes long, so the large problems are left out. All of them pay.
+  private func problems(_ setting: Setting) throws -> [BreakEven.Problem] {
+    try pause(setting) == 0
+      ? problems : problems.filter { $0.bodies <= 16_384 && $0.body * Double($0.bodies) <= BreakEvenSweep.most / 10 }
   }
 
   private func isOutside(_ setting: Setting) throws -> Bool {
@@ -100,92 +123,114 @@ struct BreakEvenSweep {
   static let least = 100_000.0
   /// How often the plain recursion and the forks take turns. The median counts.
   static let turns = 3
+  /// For how long a turn may pause, in nanoseconds.
+  static let mostPaused: UInt64 = 20_000_000
 
   static let problems = bodies.flatMap { count in
     lengths.filter { $0 * Double(count) <= most }.map { BreakEven.Problem(bodies: count, body: $0) }
   }
 
   /// The problems, for the program of a peer, which makes the sweep itself.
-  static func limits(_ problems: [BreakEven.Problem]) -> [(key: String, value: String)] {
+  static func limits(_ problems: [BreakEven.Problem], pause: UInt64) -> [(key: String, value: String)] {
     [
       (key: "sweep_problems", value: problems.map { "\($0.bodies):\(CSV.number($0.body))" }.joined(separator: ",")),
       (key: "sweep_least", value: CSV.number(least)), (key: "sweep_turns", value: "\(turns)"),
+      (key: "sweep_pause", value: "\(pause)"), (key: "sweep_most", value: "\(mostTimes(pause: pause))"),
     ]
+  }
+
+  /// How often a problem is solved in a turn at most.
+  static func mostTimes(pause: UInt64) -> Int { pause == 0 ? 10_000_000 : max(1, Int(mostPaused / pause)) }
+
+  /// How often to solve a problem, and how long to be busy behind each solution, in nanoseconds.
+  struct Turn {
+    let times: Int
+    let pause: UInt64
+
+    @inline(__always)
+    func timed(_ solve: () -> Int) -> Timed {
+      var (sum, paused) = (0, 0 as UInt64)
+      let start = Clock.now()
+      for _ in 0..<times {
+        sum &+= solve()
+        if pause > 0 { paused += idle() }
+      }
+      return (Clock.now() - start - paused, sum)
+    }
+
+    /// - Returns: the nanoseconds that the pause took.
+    private func idle() -> UInt64 {
+      let start = Clock.now()
+      while Clock.now() - start < pause {}
+      return Clock.now() - start
+    }
   }
 
   /// What solving a problem some times took, in nanoseconds, and the sum of all results.
   typealias Timed = (nanoseconds: UInt64, sum: Int)
 
   let trees: [(problem: BreakEven.Problem, tree: HalvingTree)]
-  private let forked: (HalvingTree, _ times: Int) -> Timed
+  private let pause: UInt64
+  private let forked: (HalvingTree, Turn) -> Timed
 
   init(
-    _ problems: [BreakEven.Problem], spin: Spin, forked: @escaping (HalvingTree, _ times: Int) -> Timed
+    _ problems: [BreakEven.Problem], pause: UInt64 = 0, spin: Spin, forked: @escaping (HalvingTree, Turn) -> Timed
   ) {
     trees = problems.map { ($0, HalvingTree(bodies: $0.bodies, rounds: spin.rounds(nanoseconds: $0.body))) }
+    self.pause = pause
     self.forked = forked
   }
 
   /// The points of all problems, from `sweeps` times as many turns.
   func run(_ sweeps: Int) throws -> [BreakEven.Point] {
     try trees.map { problem, tree in
-      let plain = try Self.times(tree, Self.serial)
-      let many = try Self.times(tree, forked)
+      let plain = try times(tree, Self.serial)
+      let many = try times(tree, forked)
       var (serial, forks): ([Double], [Double]) = ([], [])
       for _ in 0..<Self.turns * sweeps {
-        serial.append(try Self.time(tree, plain, Self.serial))
-        forks.append(try Self.time(tree, many, forked))
+        serial.append(try time(tree, plain, Self.serial))
+        forks.append(try time(tree, many, forked))
       }
       return BreakEven.Point(problem, serial: Statistics.median(serial), forked: Statistics.median(forks))
     }
   }
 
   /// How often to solve a problem, so that the time is filled. At most ten times as often as in the attempt before.
-  private static func times(_ tree: HalvingTree, _ solve: (HalvingTree, Int) -> Timed) throws -> Int {
+  private func times(_ tree: HalvingTree, _ solve: (HalvingTree, Turn) -> Timed) throws -> Int {
+    let most = Self.mostTimes(pause: pause)
     var times = 1
     while true {
       let each = try time(tree, times, solve)
-      let needed = Int((least / each).rounded(.up))
+      let needed = min(most, Int((Self.least / each).rounded(.up)))
       if needed <= times { return max(1, needed) }
       times = min(needed, times * 10)
     }
   }
 
   /// The nanoseconds of one solution.
-  private static func time(_ tree: HalvingTree, _ times: Int, _ solve: (HalvingTree, Int) -> Timed) throws -> Double {
-    let (nanoseconds, sum) = solve(tree, times)
+  private func time(_ tree: HalvingTree, _ times: Int, _ solve: (HalvingTree, Turn) -> Timed) throws -> Double {
+    let (nanoseconds, sum) = solve(tree, Turn(times: times, pause: pause))
     guard sum == tree.expected * times else {
       throw CheckFailed("\(times) problems of \(tree.bodies) bodies gave \(sum), not \(tree.expected * times)")
     }
     return Double(max(nanoseconds, 1)) / Double(times)
   }
 
-  private static func serial(_ tree: HalvingTree, _ times: Int) -> Timed {
-    var sum = 0
-    let start = Clock.now()
-    for _ in 0..<times { sum &+= tree.serial(ForkJoinTrial<HalvingTree>.opaque(tree.root)) }
-    return (Clock.now() - start, sum)
+  private static func serial(_ tree: HalvingTree, _ turn: Turn) -> Timed {
+    turn.timed { tree.serial(ForkJoinTrial<HalvingTree>.opaque(tree.root)) }
   }
 }
 
 extension ForkedTree where Tree == HalvingTree {
-  /// Hands each problem over from outside.
-  func timed(_ times: Int) -> BreakEvenSweep.Timed {
-    var sum = 0
-    let start = Clock.now()
-    for _ in 0..<times { sum &+= solve() }
-    return (Clock.now() - start, sum)
-  }
-
   /// Solves all problems on a thread of the subject, or on the thread that the subject works on.
-  func timedInside(_ times: Int) -> BreakEvenSweep.Timed {
+  func timedInside(_ turn: BreakEvenSweep.Turn) -> BreakEvenSweep.Timed {
     let timed = Timing()
     let tree = tree
     subject.submit {
-      var sum = 0
-      let start = Clock.now()
-      for _ in 0..<times { sum &+= tree.forkedSum(of: ForkJoinTrial<HalvingTree>.opaque(tree.root), on: S.self) }
-      timed.nanoseconds.store(Clock.now() - start, ordering: .relaxed)
+      let (nanoseconds, sum) = turn.timed {
+        tree.forkedSum(of: ForkJoinTrial<HalvingTree>.opaque(tree.root), on: S.self)
+      }
+      timed.nanoseconds.store(nanoseconds, ordering: .relaxed)
       timed.sum.store(sum, ordering: .relaxed)
     }
     subject.drain()

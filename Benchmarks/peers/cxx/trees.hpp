@@ -172,7 +172,8 @@ struct Halving {
 template <typename Solver> class BreakEvenSweep {
 public:
   explicit BreakEvenSweep(const Request &request)
-      : least(request.number("sweep_least")), turns(request.positive("sweep_turns")) {
+      : least(request.number("sweep_least")), turns(request.positive("sweep_turns")), pause(request.count("sweep_pause")),
+        most(request.positive("sweep_most")) {
     auto from = request.text("param.from");
     check(from == "worker" || from == "outside", "from is worker or outside, not " + from);
     std::istringstream problems(request.text("sweep_problems"));
@@ -213,25 +214,36 @@ private:
   /// How often to solve a problem, so that the time is filled.
   template <typename Solve> uint64_t times(const Halving &tree, const Solve &solve) const {
     for (uint64_t times = 1;;) {
-      auto needed = uint64_t(std::ceil(least / time(tree, times, solve)));
+      auto needed = std::min(most, uint64_t(std::ceil(least / time(tree, times, solve))));
       if (needed <= times) return std::max<uint64_t>(1, needed);
       times = std::min(needed, times * 10);
     }
   }
 
   /// The nanoseconds of one solution.
-  template <typename Solve> static double time(const Halving &tree, uint64_t times, const Solve &solve) {
-    uint64_t sum = 0;
+  template <typename Solve> double time(const Halving &tree, uint64_t times, const Solve &solve) const {
+    uint64_t sum = 0, paused = 0;
     auto start = now();
-    for (uint64_t each = 0; each < times; ++each) sum += solve();
-    auto took = std::max<uint64_t>(1, now() - start);
+    for (uint64_t each = 0; each < times; ++each) {
+      sum += solve();
+      if (pause > 0) paused += idle();
+    }
+    auto took = std::max<uint64_t>(1, now() - start - paused);
     auto expected = tree.root.bodies * (tree.root.bodies - 1) / 2 * times;
     check(sum == expected, "the result is " + std::to_string(sum) + " instead of " + std::to_string(expected));
     return double(took) / double(times);
   }
 
+  /// Is busy while other threads fall asleep. Returns the nanoseconds that this took.
+  uint64_t idle() const {
+    auto start = now();
+    while (now() - start < pause) {
+    }
+    return now() - start;
+  }
+
   double least;
-  uint64_t turns;
+  uint64_t turns, pause, most;
   std::vector<std::pair<Halving, std::string>> trees;
 };
 

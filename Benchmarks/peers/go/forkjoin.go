@@ -252,6 +252,14 @@ func median(values []float64) float64 {
 	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }
 
+// Is busy while other threads fall asleep. Returns the nanoseconds that this took.
+func idle(pause int64) int64 {
+	start := now()
+	for now()-start < pause {
+	}
+	return now() - start
+}
+
 // Solves the problems of a sweep by plain recursion and with goroutines, by turns, as BreakEvenSweep does in Swift.
 // opbench derives where forking pays from the times. The calling goroutine is one like any other, so `from` changes
 // nothing.
@@ -259,6 +267,7 @@ func breakEven(request request) measure {
 	from := request.text("param.from")
 	check(from == "worker" || from == "outside", "from is worker or outside, not %s", from)
 	least, turns, rate := request.number("sweep_least"), request.positive("sweep_turns"), request.number("rounds_per_microsecond")
+	pause, most := request.count("sweep_pause"), request.positive("sweep_most")
 	var trees []halving
 	var details []string
 	for _, problem := range strings.Split(request.text("sweep_problems"), ",") {
@@ -274,18 +283,21 @@ func breakEven(request request) measure {
 		for index, tree := range trees {
 			// The nanoseconds of one solution.
 			time := func(times int, solve func() uint64) float64 {
-				sum, start := uint64(0), now()
+				sum, start, paused := uint64(0), now(), int64(0)
 				for each := 0; each < times; each++ {
 					sum += solve()
+					if pause > 0 {
+						paused += idle(int64(pause))
+					}
 				}
-				took, expected := max(1, now()-start), tree.bodies*(tree.bodies-1)/2*uint64(times)
+				took, expected := max(1, now()-start-paused), tree.bodies*(tree.bodies-1)/2*uint64(times)
 				check(sum == expected, "the result is %d instead of %d", sum, expected)
 				return float64(took) / float64(times)
 			}
 			// How often to solve a problem, so that the time is filled.
 			often := func(solve func() uint64) int {
 				for times := 1; ; {
-					needed := max(1, int(math.Ceil(least/time(times, solve))))
+					needed := min(most, max(1, int(math.Ceil(least/time(times, solve)))))
 					if needed <= times {
 						return needed
 					}

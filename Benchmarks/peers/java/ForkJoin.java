@@ -2,6 +2,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.RecursiveAction;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -254,37 +255,49 @@ final class ForkJoin {
       return new Halving(0, bodies, rounds);
     }
 
-    long alone(long times) {
-      long sum = 0;
-      for (long each = 0; each < times; ++each) sum += Halving.serial(0, bodies, rounds);
-      return sum;
+    Timed alone(Turn turn) {
+      return turn.timed(() -> Halving.serial(0, bodies, rounds));
     }
 
-    long forked(long times, boolean isOutside) {
-      if (!isOutside) return Protocol.pool.submit(() -> solved(times)).join();
-      long sum = 0;
-      for (long each = 0; each < times; ++each) {
-        Halving tree = tree();
-        Protocol.pool.invoke(tree);
-        sum += tree.sum;
-      }
-      return sum;
+    Timed forked(Turn turn, boolean isOutside) {
+      if (isOutside) return turn.timed(() -> solved(Protocol.pool::invoke));
+      // One thread of the pool solves the problem again and again.
+      return Protocol.pool.submit(() -> turn.timed(() -> solved(Halving::compute))).join();
     }
 
-    /** Solves the problem again and again in one thread of the pool. */
-    private long solved(long times) {
+    private long solved(Consumer<Halving> solve) {
+      Halving tree = tree();
+      solve.accept(tree);
+      return tree.sum;
+    }
+  }
+
+  /** What solving a problem some times took, and the sum of all results. */
+  private record Timed(long nanoseconds, long sum) {}
+
+  /** How often to solve a problem, and how long to be busy behind each solution, while other threads fall asleep. */
+  private record Turn(long times, long pause) {
+    Timed timed(LongSupplier solve) {
       long sum = 0;
+      long paused = 0;
+      long start = System.nanoTime();
       for (long each = 0; each < times; ++each) {
-        Halving tree = tree();
-        tree.compute();
-        sum += tree.sum;
+        sum += solve.getAsLong();
+        if (pause > 0) paused += idle();
       }
-      return sum;
+      return new Timed(System.nanoTime() - start - paused, sum);
+    }
+
+    /** Returns the nanoseconds that the pause took. */
+    private long idle() {
+      long start = System.nanoTime();
+      while (System.nanoTime() - start < pause) Thread.onSpinWait();
+      return System.nanoTime() - start;
     }
   }
 
   private interface Solver {
-    long solve(long times);
+    Timed solve(Turn turn);
   }
 
   /**
@@ -297,6 +310,8 @@ final class ForkJoin {
     boolean isOutside = from.equals("outside");
     double least = request.number("sweep_least");
     int turns = request.positive("sweep_turns");
+    long pause = request.count("sweep_pause");
+    long most = request.positive("sweep_most");
     double rate = request.number("rounds_per_microsecond");
     List<Problem> problems = new ArrayList<>();
     for (String text : request.text("sweep_problems").split(",")) {
@@ -314,9 +329,9 @@ final class ForkJoin {
       List<Protocol.Reading> readings = new ArrayList<>();
       for (Problem problem : problems) {
         Solver alone = problem::alone;
-        Solver forked = times -> problem.forked(times, isOutside);
-        long few = times(problem, least, alone);
-        long many = times(problem, least, forked);
+        Solver forked = turn -> problem.forked(turn, isOutside);
+        Turn few = new Turn(times(problem, least, pause, most, alone), pause);
+        Turn many = new Turn(times(problem, least, pause, most, forked), pause);
         List<Double> plain = new ArrayList<>();
         List<Double> tasks = new ArrayList<>();
         for (int turn = 0; turn < turns * sweeps; ++turn) {
@@ -333,19 +348,18 @@ final class ForkJoin {
   }
 
   /** The nanoseconds of one solution. */
-  private static double time(Problem problem, long times, Solver solver) {
-    long start = System.nanoTime();
-    long sum = solver.solve(times);
-    long took = Math.max(1, System.nanoTime() - start);
-    long expected = problem.bodies() * (problem.bodies() - 1) / 2 * times;
-    Protocol.check(sum == expected, "the result is " + sum + " instead of " + expected);
-    return (double) took / times;
+  private static double time(Problem problem, Turn turn, Solver solver) {
+    Timed timed = solver.solve(turn);
+    long expected = problem.bodies() * (problem.bodies() - 1) / 2 * turn.times();
+    Protocol.check(timed.sum() == expected, "the result is " + timed.sum() + " instead of " + expected);
+    return (double) Math.max(1, timed.nanoseconds()) / turn.times();
   }
 
   /** How often to solve a problem, so that the time is filled. */
-  private static long times(Problem problem, double least, Solver solver) {
+  private static long times(Problem problem, double least, long pause, long most, Solver solver) {
     for (long times = 1; ; ) {
-      long needed = Math.max(1, (long) Math.ceil(least / time(problem, times, solver)));
+      long needed = Math.max(1, (long) Math.ceil(least / time(problem, new Turn(times, pause), solver)));
+      needed = Math.min(most, needed);
       if (needed <= times) return needed;
       times = Math.min(needed, times * 10);
     }

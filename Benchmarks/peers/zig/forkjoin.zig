@@ -252,11 +252,16 @@ const BreakEven = struct {
     problems: []Problem,
     least: f64,
     turns: u64,
+    /// For how long to be busy behind each solution, while other threads fall asleep; in nanoseconds.
+    pause: u64,
+    /// How often to solve a problem in a turn at most.
+    most: u64,
 
     /// The nanoseconds of one solution.
-    fn time(problem: Problem, times: u64, way: Way) !f64 {
+    fn time(own: *const BreakEven, problem: Problem, times: u64, way: Way) !f64 {
         Halving.rounds = problem.rounds;
         var sum: u64 = 0;
+        var paused: u64 = 0;
         const start = protocol.now();
         for (0..times) |_| {
             const root: Halving.Node = .{ .first = 0, .bodies = work.opaqued(problem.bodies) };
@@ -264,8 +269,13 @@ const BreakEven = struct {
                 .alone => Solver(Halving).serial(root),
                 .forked => Solver(Halving).solve(forks.outermost(), root),
             };
+            if (own.pause > 0) {
+                const solved = protocol.now();
+                while (protocol.now() - solved < own.pause) {}
+                paused += protocol.now() - solved;
+            }
         }
-        const took = @max(1, protocol.now() - start);
+        const took = @max(1, protocol.now() - start - paused);
         const expected = problem.bodies * (problem.bodies - 1) / 2 * times;
         if (sum != expected) return protocol.fail("the result is {d} instead of {d}", .{ sum, expected });
         return protocol.ratio(took, times);
@@ -275,9 +285,10 @@ const BreakEven = struct {
     fn often(own: *BreakEven, problem: Problem, way: Way) !u64 {
         var times: u64 = 1;
         while (true) {
-            const needed = @max(1, std.math.lossyCast(u64, @ceil(own.least / try time(problem, times, way))));
-            if (needed <= times) return needed;
-            times = @min(needed, times * 10);
+            const needed = std.math.lossyCast(u64, @ceil(own.least / try own.time(problem, times, way)));
+            const wanted = std.math.clamp(needed, 1, own.most);
+            if (wanted <= times) return wanted;
+            times = @min(wanted, times * 10);
         }
     }
 
@@ -289,8 +300,8 @@ const BreakEven = struct {
             const plain = try gpa.alloc(f64, turns);
             const forked = try gpa.alloc(f64, turns);
             for (plain, forked) |*one, *other| {
-                one.* = try time(problem, few, .alone);
-                other.* = try time(problem, many, .forked);
+                one.* = try own.time(problem, few, .alone);
+                other.* = try own.time(problem, many, .forked);
             }
             for ([_][]const u8{ "serial_ns", "makespan_ns" }, [_][]f64{ plain, forked }) |metric, values| {
                 try readings.append(gpa, .{
@@ -325,6 +336,8 @@ fn breakEven(request: Request) !Measure {
         .problems = problems.items,
         .least = try request.number("sweep_least"),
         .turns = try request.positive("sweep_turns"),
+        .pause = try request.count("sweep_pause"),
+        .most = try request.positive("sweep_most"),
     };
     try startForks(request);
     return .of(sweep);

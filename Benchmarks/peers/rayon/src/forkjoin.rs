@@ -1,5 +1,5 @@
 //! Trees divided by `join`, which is what rayon is made for.
-use peers::forkjoin::{break_even, fib, nqueens, skynet, uts, Children, From, RepeatedSolver, Solver, Tree};
+use peers::forkjoin::{break_even, fib, nqueens, skynet, uts, Children, From, RepeatedSolver, Solver, Tree, Turn};
 use peers::protocol::{now, Benchmark};
 
 use crate::Pool;
@@ -19,15 +19,10 @@ impl Solver for Pool {
 }
 
 impl RepeatedSolver for Pool {
-    fn solve_times<T: Tree>(self, tree: &'static T, times: u64, from: From) -> (u64, u64) {
-        let timed = |solve: &dyn Fn() -> u64| {
-            let start = now();
-            let sum = (0..times).map(|_| solve()).sum();
-            (now() - start, sum)
-        };
+    fn solve_times<T: Tree>(self, tree: &'static T, turn: Turn, from: From) -> (u64, u64) {
         match from {
-            From::Worker => self.install(|| timed(&|| solve(tree, &tree.root()))),
-            From::Outside => timed(&|| self.solve(tree)),
+            From::Worker => self.install(|| turn.timed(|| solve(tree, &tree.root()))),
+            From::Outside => turn.timed(|| self.solve(tree)),
         }
     }
 }

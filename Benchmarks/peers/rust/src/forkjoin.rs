@@ -243,10 +243,40 @@ pub enum From {
     Outside,
 }
 
+/// How often to solve a problem, and how long to be busy behind each solution, in nanoseconds.
+#[derive(Clone, Copy)]
+pub struct Turn {
+    pub times: u64,
+    pub pause: u64,
+}
+
+impl Turn {
+    /// The nanoseconds that the solutions took, and the sum of all results.
+    pub fn timed(self, mut solve: impl FnMut() -> u64) -> (u64, u64) {
+        let (start, mut sum, mut paused) = (now(), 0, 0);
+        for _ in 0..self.times {
+            sum += solve();
+            paused += self.idle();
+        }
+        (now() - start - paused, sum)
+    }
+
+    /// Is busy while other threads fall asleep. Returns the nanoseconds that this took.
+    #[inline(always)]
+    pub fn idle(self) -> u64 {
+        if self.pause == 0 {
+            return 0;
+        }
+        let start = now();
+        while now() - start < self.pause {}
+        now() - start
+    }
+}
+
 /// A way to run the problems of a sweep.
 pub trait RepeatedSolver: Solver {
     /// Solves the tree some times; the nanoseconds that the solutions took, and the sum of all results.
-    fn solve_times<T: Tree>(self, tree: &'static T, times: u64, from: From) -> (u64, u64);
+    fn solve_times<T: Tree>(self, tree: &'static T, turn: Turn, from: From) -> (u64, u64);
 }
 
 /// Solves the problems of a sweep by plain recursion and by the solver, by turns, as BreakEvenSweep does in Swift.
@@ -259,6 +289,8 @@ pub fn break_even(request: &Request, solver: impl RepeatedSolver) -> Result<Meas
     };
     let least: f64 = request.number("sweep_least")?;
     let turns = request.positive("sweep_turns")?;
+    let pause: u64 = request.number("sweep_pause")?;
+    let most = request.positive("sweep_most")? as u64;
     let rate: f64 = request.number("rounds_per_microsecond")?;
     let mut trees: Vec<(&'static Halving, String)> = Vec::new();
     for problem in request.text("sweep_problems")?.split(',') {
@@ -273,9 +305,11 @@ pub fn break_even(request: &Request, solver: impl RepeatedSolver) -> Result<Meas
     Ok(Box::new(move |sweeps| {
         let mut readings = Vec::new();
         for (tree, detail) in &trees {
-            let alone = |times| solve_alone(*tree, times);
-            let forked = |times| solver.solve_times(*tree, times, from);
-            let (few, many) = (times(tree, least, alone)?, times(tree, least, forked)?);
+            let alone = |turn| solve_alone(*tree, turn);
+            let forked = |turn| solver.solve_times(*tree, turn, from);
+            let turn = |times| Turn { times, pause };
+            let few = turn(times(tree, least, most, turn, alone)?);
+            let many = turn(times(tree, least, most, turn, forked)?);
             let (mut plain, mut by_turns) = (Vec::new(), Vec::new());
             for _ in 0..turns * sweeps {
                 plain.push(time(tree, few, alone)?);
@@ -291,22 +325,21 @@ pub fn break_even(request: &Request, solver: impl RepeatedSolver) -> Result<Meas
     }))
 }
 
-fn solve_alone(tree: &Halving, times: u64) -> (u64, u64) {
-    let mut sum = 0;
-    let start = now();
-    for _ in 0..times {
+fn solve_alone(tree: &Halving, turn: Turn) -> (u64, u64) {
+    turn.timed(|| {
         // SAFETY: reads a local, so that the optimiser does not know that it is the same tree again.
         let root = unsafe { std::ptr::read_volatile(&tree.root()) };
-        sum += serial(tree, &root);
-    }
-    (now() - start, sum)
+        serial(tree, &root)
+    })
 }
 
 /// How often to solve a problem, so that the time is filled.
-fn times(tree: &Halving, least: f64, solve: impl Fn(u64) -> (u64, u64) + Copy) -> Result<u64, Failure> {
+fn times(
+    tree: &Halving, least: f64, most: u64, turn: impl Fn(u64) -> Turn, solve: impl Fn(Turn) -> (u64, u64) + Copy,
+) -> Result<u64, Failure> {
     let mut times = 1;
     loop {
-        let needed = ((least / time(tree, times, solve)?).ceil() as u64).max(1);
+        let needed = ((least / time(tree, turn(times), solve)?).ceil() as u64).clamp(1, most);
         if needed <= times {
             return Ok(needed);
         }
@@ -315,11 +348,11 @@ fn times(tree: &Halving, least: f64, solve: impl Fn(u64) -> (u64, u64) + Copy) -
 }
 
 /// The nanoseconds of one solution.
-fn time(tree: &Halving, times: u64, solve: impl Fn(u64) -> (u64, u64)) -> Result<f64, Failure> {
-    let (nanoseconds, sum) = solve(times);
-    let expected = tree.bodies * (tree.bodies - 1) / 2 * times;
+fn time(tree: &Halving, turn: Turn, solve: impl Fn(Turn) -> (u64, u64)) -> Result<f64, Failure> {
+    let (nanoseconds, sum) = solve(turn);
+    let expected = tree.bodies * (tree.bodies - 1) / 2 * turn.times;
     check(sum == expected, || format!("the result is {sum} instead of {expected}"))?;
-    Ok(nanoseconds.max(1) as f64 / times as f64)
+    Ok(nanoseconds.max(1) as f64 / turn.times as f64)
 }
 
 fn fork_join<T: Tree>(request: &Request, solver: impl Solver, tree: T) -> Result<Measure, Failure> {

@@ -2,7 +2,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use peers::forkjoin::{break_even, fib, nqueens, skynet, uts, Children, From, RepeatedSolver, Solver, Tree};
+use peers::forkjoin::{break_even, fib, nqueens, skynet, uts, Children, From, RepeatedSolver, Solver, Tree, Turn};
 use peers::protocol::{now, Benchmark};
 use tokio::task::JoinHandle;
 
@@ -23,18 +23,17 @@ impl Solver for Pool {
 }
 
 impl RepeatedSolver for Pool {
-    fn solve_times<T: Tree>(self, tree: &'static T, times: u64, from: From) -> (u64, u64) {
-        let start = now();
+    fn solve_times<T: Tree>(self, tree: &'static T, turn: Turn, from: From) -> (u64, u64) {
         if from == From::Outside {
-            let sum = (0..times).map(|_| self.solve(tree)).sum();
-            return (now() - start, sum);
+            return turn.timed(|| self.solve(tree));
         }
         let all = async move {
-            let (start, mut sum) = (now(), 0);
-            for _ in 0..times {
+            let (start, mut sum, mut paused) = (now(), 0, 0);
+            for _ in 0..turn.times {
                 sum += solve(tree, tree.root()).await;
+                paused += turn.idle();
             }
-            (now() - start, sum)
+            (now() - start - paused, sum)
         };
         self.block_on(async move { tokio::spawn(all).await.expect("the root has panicked") })
     }

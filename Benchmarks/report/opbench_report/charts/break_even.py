@@ -13,15 +13,25 @@ def build(results):
     lines = [line for line in results.select(BENCHMARK, "break_even_ns") if "bodies" in line.parameters]
     if not lines:
         return None
-    origins = sorted({line.parameters["from"] for line in lines}, key=lambda origin: (origin != "worker", origin))
+    origins = sorted({_origin(line) for line in lines}, key=lambda origin: (origin[1], origin[0] != "worker"))
     bodies = Axis("bodies", log=True, names=named(line.numbers["bodies"] for line in lines))
-    panels = [_panel(_ORIGINS.get(origin, origin), [line for line in lines if line.parameters["from"] == origin], bodies) for origin in origins]
+    panels = [_panel(_title(origin), [line for line in lines if _origin(line) == origin], bodies) for origin in origins]
     caption = (
         "The smallest problem at which forks save a tenth of the plain recursion's time, as that time, against the number of"
         " bodies that it is cut into; medians over processes with 95 % intervals. The problem comes from a thread of the"
-        " subject, or from outside. A subject has no mark where forks save a tenth of no problem."
+        " subject, or from outside. Problems follow each other at once, or with a pause in which threads fall asleep. A subject has no mark where forks save a tenth of no problem."
     )
     return Chart(NAME, "forkjoin", "How much work makes forking pay?", caption, "lines", panels, columns=2)
+
+
+def _origin(line):
+    """Where problems come from, and the microseconds between two of them."""
+    return line.parameters["from"], line.numbers.get("pause_us", 0)
+
+
+def _title(origin):
+    name, pause = origin
+    return _ORIGINS.get(name, name) + (f", {pause:,.0f} us apart" if pause else "")
 
 
 def _panel(title, lines, bodies):
