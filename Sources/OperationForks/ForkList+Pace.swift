@@ -96,7 +96,7 @@ extension ForkList {
 
     /// Whether a thread is woken for a fork whose ticket the backend has already.
     var wakesAgain: Bool {
-      driven == nil && (row.isWorthAWake || cplatform_ticks() &- scopeBegan >= Self.longTime)
+      driven == nil && (firstShow != 0 || row.isWorthAWake || cplatform_ticks() &- scopeBegan >= Self.longTime)
     }
 
     /// Whether the last fork was shown less than this number of microseconds ago.

@@ -3,7 +3,8 @@ import HarnessStatistics
 import HarnessWords
 import Subjects
 
-/// Sorts numbers in no order. `kind=stable` keeps the order of equal elements, `kind=unstable` need not.
+/// Sorts numbers in no order, with a sort that keeps the order of equal elements. `kind` says so in the name of the row,
+/// which has to stay: published results have it.
 struct ConcurrentSort: Workload {
   let name = BenchmarkName("forkjoin", "sort")
   let summary = "sorts a million numbers in no order"
@@ -12,9 +13,7 @@ struct ConcurrentSort: Workload {
   let needs = Abilities.collections
   let repeats = RepeatPolicy.calibrated(seconds: 0.06)
 
-  func extendedParameterSets() -> [Parameters] {
-    ["stable", "unstable"].map { ["elements": "1000000", "kind": $0] }
-  }
+  func extendedParameterSets() -> [Parameters] { [["elements": "1000000", "kind": "stable"]] }
 
   func peerInput(_ setting: Setting) throws -> PeerInput { .elements(setting) }
 

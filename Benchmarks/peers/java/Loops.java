@@ -59,10 +59,8 @@ final class Loops {
         });
   }
 
-  /** Java has one parallel sort of numbers, for both kinds. It takes them with their sign. */
+  /** Java's parallel sort of numbers takes them with their sign. */
   private static Protocol.Measure sort(Protocol.Request request) {
-    String kind = request.text("param.kind");
-    Protocol.check(kind.equals("stable") || kind.equals("unstable"), "kind is stable or unstable, not " + kind);
     long[] elements = elements(request);
     long sum = sum(elements);
     return ForkJoin.besideOneThread(elements.length, elements::clone, own -> {

@@ -144,7 +144,6 @@ fn map(request: Request) !Measure {
 const Sort = struct {
     elements: []const u64,
     sum: u64,
-    is_stable: bool,
     own: []u64,
     spare: []u64,
 
@@ -154,11 +153,11 @@ const Sort = struct {
     const Merging = forks.Fork(Pair, void, merged);
 
     /// The numbers stand in `values`, and end in `spare` if that is what `into_spare` says.
-    const Pieces = struct { values: []u64, spare: []u64, into_spare: bool, is_stable: bool };
+    const Pieces = struct { values: []u64, spare: []u64, into_spare: bool };
 
     fn sorted(end: *Link, all: Pieces) void {
         if (all.values.len <= piece) {
-            plain(all.values, all.is_stable);
+            plain(all.values);
             if (all.into_spare) @memcpy(all.spare, all.values);
             return;
         }
@@ -167,7 +166,6 @@ const Sort = struct {
             .values = all.values[0..middle],
             .spare = all.spare[0..middle],
             .into_spare = !all.into_spare,
-            .is_stable = all.is_stable,
         };
         var right = left;
         right.values = all.values[middle..];
@@ -182,8 +180,8 @@ const Sort = struct {
             .{ .left = left.spare, .right = right.spare, .into = all.values });
     }
 
-    fn plain(values: []u64, is_stable: bool) void {
-        if (is_stable) std.sort.block(u64, values, {}, is_less) else std.sort.pdq(u64, values, {}, is_less);
+    fn plain(values: []u64) void {
+        std.sort.block(u64, values, {}, is_less);
     }
 
     const Pair = struct { left: []const u64, right: []const u64, into: []u64 };
@@ -236,7 +234,7 @@ const Sort = struct {
     }
 
     pub fn alone(own: *Sort) void {
-        plain(own.own, own.is_stable);
+        plain(own.own);
     }
 
     pub fn together(own: *Sort) void {
@@ -244,7 +242,6 @@ const Sort = struct {
             .values = own.own,
             .spare = own.spare,
             .into_spare = false,
-            .is_stable = own.is_stable,
         });
     }
 
@@ -263,12 +260,10 @@ const Sort = struct {
 };
 
 fn sort(request: Request) !Measure {
-    const kind = try request.choice("param.kind", "stable", "unstable");
     const made = try elements(request);
     return forkjoin.besideOneThread(request, made.len, Sort{
         .elements = made,
         .sum = Sort.sumOf(made),
-        .is_stable = kind == 0,
         .own = try gpa.alloc(u64, made.len),
         .spare = try gpa.alloc(u64, made.len),
     });

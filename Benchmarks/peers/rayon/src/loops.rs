@@ -48,21 +48,15 @@ fn map(request: &Request, pool: Pool) -> Result<Measure, Failure> {
     beside_one_thread(elements.len(), || (), alone, together, verify)
 }
 
-/// A stable sort is a merge sort, an unstable one a quicksort.
 fn sort(request: &Request, pool: Pool) -> Result<Measure, Failure> {
-    let is_stable = match request.text("param.kind")? {
-        "stable" => true,
-        "unstable" => false,
-        other => return Err(format!("kind is stable or unstable, not {other}")),
-    };
     let elements: &'static Vec<u64> = Box::leak(Box::new(elements(request)?));
     let sum = elements.iter().fold(0_u64, |sum, element| sum.wrapping_add(mixed(*element)));
     let alone = move |mut own: Vec<u64>| {
-        if is_stable { own.sort() } else { own.sort_unstable() }
+        own.sort();
         own
     };
     let together = move |mut own: Vec<u64>| {
-        pool.install(|| if is_stable { own.par_sort() } else { own.par_sort_unstable() });
+        pool.install(|| own.par_sort());
         own
     };
     let verify = move |sorted: Vec<u64>| {
