@@ -3,8 +3,8 @@ import HarnessStatistics
 import HarnessWords
 import Subjects
 
-/// Sorts numbers in no order, with a sort that keeps the order of equal elements. `kind` says so in the name of the row,
-/// which has to stay: published results have it.
+/// Sorts numbers in no order, with a sort that keeps the order of equal elements. `kind` says so in the name of the
+/// row, which has to stay: published results have it.
 struct ConcurrentSort: Workload {
   let name = BenchmarkName("forkjoin", "sort")
   let summary = "sorts a million numbers in no order"
