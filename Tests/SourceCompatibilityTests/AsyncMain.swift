@@ -31,10 +31,16 @@ struct App {
     journal.add("an operation ran")
 
     let sum = Sum()
-    sum.completionBlock = {
-      OperationQueue.main.addOperation { MainActor.assumeIsolated { journal.add("the sum is \(sum.result)") } }
+    await resumed { done in
+      // A completion block runs when the operation has finished, and nothing behind the operation waits for it.
+      sum.completionBlock = {
+        OperationQueue.main.addOperation {
+          MainActor.assumeIsolated { journal.add("the sum is \(sum.result)") }
+          done()
+        }
+      }
+      queue.addOperation(sum)
     }
-    queue.addOperation(sum)
     await resumed { done in
       queue.addBarrierBlock { OperationQueue.main.addOperation(done) }
     }
