@@ -61,7 +61,7 @@ struct ForkBreakEven: Workload {
     setting.parameters["pause_us"] == nil ? 0 : UInt64(try setting.number("pause_us") * 1_000)
   }
 
-  /// With pauses a sweep takes long, so the large problems are left out. All of them pay.
+  /// With pauses a sweep takes long, so the large problems are left out: to wake a thread is little beside their work.
   private func problems(_ setting: Setting) throws -> [BreakEven.Problem] {
     try pause(setting) == 0
       ? problems : problems.filter { $0.bodies <= 16_384 && $0.body * Double($0.bodies) <= BreakEvenSweep.most / 10 }
