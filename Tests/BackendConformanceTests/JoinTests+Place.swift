@@ -121,6 +121,20 @@ extension JoinTests {
     #expect(results == Array(repeating: 144, count: 40))
   }
 
+  @Test("row 56.6: a body forks on behind an operation that ran on top of it", arguments: allBackends, Place.allCases)
+  func forksBehindAnOperationOnTop(backend: TestBackend, place: Place) throws {
+    let met = try place.run(backend) { backend in
+      let together = Rendezvous(2)
+      @Sendable func body() -> Bool {
+        BlockOperation { _ = Self.fibonacci(5) }.start()
+        let (left, right) = join({ together.arrive() }, { together.arrive() })
+        return left && right
+      }
+      return backend.run { join(body, {}).0 }
+    }
+    #expect(met)
+  }
+
   @Test("row 56.9: a waiting thread runs no operation, and no fork of another outermost join", arguments: allBackends)
   func nothingForeign(backend: TestBackend) throws {
     try backend.withBackend(workers: 3) { backend in
