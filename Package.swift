@@ -168,7 +168,8 @@ let laboratory: [Target] = [
   .target(
     name: "Workloads",
     dependencies: [
-      "CWorkloads", "HarnessWords", "HarnessStatistics", "HarnessMeasuring", "HarnessPlanning", "Subjects",
+      "CWorkloads", "HarnessWords", "HarnessStatistics", "HarnessMeasuring", "HarnessPlanning", "Operations",
+      "Subjects",
     ],
     path: "Benchmarks/Workloads", exclude: ["README.md"], swiftSettings: settings),
   .target(
@@ -367,7 +368,7 @@ let tests: [Target] = [
   .executableTarget(
     name: "ProcessScenarios",
     dependencies: [
-      "OperationBackends",
+      "CPlatform", "OperationBackends",
       "Operations", "OperationComposition", "DeterministicOperations", "TestSupport", "StealingBackend",
       "ThreadPoolBackend",
       "DispatchBackend",

@@ -3,6 +3,7 @@
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -54,6 +55,12 @@ SWIFTCALL cplatform_fork *cplatform_fork_push(void *body, void *context) {
   return fork;
 }
 
+/// A process asks the kernel for barriers once. With several threads that takes some 10 milliseconds, in which the
+/// first fork would wait: the kernel waits for each of its CPUs. With one thread it takes a microsecond.
+__attribute__((constructor)) static void register_barrier_before_threads(void) {
+  if (__libc_single_threaded) (void)cplatform_has_barrier_on_all_threads();
+}
+
 bool cplatform_has_barrier_on_all_threads(void) {
   enum { unknown, yes, no };
   static int known;
@@ -65,7 +72,7 @@ bool cplatform_has_barrier_on_all_threads(void) {
   return state == yes;
 }
 
-void cplatform_barrier_on_all_threads(void) { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }
+bool cplatform_barrier_on_all_threads(void) { return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0; }
 
 /// Makes a fork of a closure, for a fork that is in no list. Declared in Swift as `cplatform_fork_push` is.
 SWIFTCALL void cplatform_fork_fill(cplatform_fork *fork, void *body, void *context);

@@ -103,10 +103,12 @@ static inline void cplatform_forks_set_private(cplatform_forks *list, cplatform_
 /// The owner made a fork, or could have made one. Returns whether it is time to look at the clock.
 static inline bool cplatform_forks_count_down(cplatform_forks *list) { return list->countdown-- == 0; }
 
-/// Whether `cplatform_barrier_on_all_threads` works here.
+/// Whether `cplatform_barrier_on_all_threads` works here. The first call of a process with several threads takes some
+/// 10 milliseconds. A program that was linked to this library has called it before `main`.
 bool cplatform_has_barrier_on_all_threads(void);
 /// Every running thread of the process passes a memory barrier while this call lasts. Some microseconds.
-void cplatform_barrier_on_all_threads(void);
+/// Returns false when none did, since the process has not asked for barriers.
+bool cplatform_barrier_on_all_threads(void);
 
 /// Runs the closure of a fork.
 void cplatform_fork_run(cplatform_fork *fork);

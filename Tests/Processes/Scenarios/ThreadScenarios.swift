@@ -1,3 +1,4 @@
+import CPlatform
 import DispatchBackend
 import Glibc
 import OperationBackends
@@ -23,6 +24,7 @@ enum ThreadScenarios {
       all["fork-mask-\(backend)"] = { forkMask(backend) }
       all["refused-threads-nested-\(backend)"] = { nestedWaitsWithoutThreads(backend) }
     }
+    all["barrier-before-main"] = { barrierBeforeMain() }
     all["dump"] = { dump() }
     all["reuse"] = { reuse() }
     all["shutdown-in-a-job-stealing"] = { shutDownInAJob(StealingBackend(workers: 1)) { $0.shutdown() } }
@@ -37,6 +39,11 @@ enum ThreadScenarios {
       print("\(error)")
       exit(1)
     }
+  }
+
+  private static func barrierBeforeMain() {
+    // No fork has been made yet, so nothing else has asked the kernel for barriers.
+    FaultScenarios.expect(cplatform_barrier_on_all_threads(), "the kernel was not asked for barriers")
   }
 
   // MARK: - Children

@@ -13,7 +13,7 @@ struct ThreadTests {
   ]
 
   static let scenarios =
-    ["dump", "reuse"] + kinds.flatMap { kind in backends.map { "\(kind)-\($0)" } }
+    ["barrier-before-main", "dump", "reuse"] + kinds.flatMap { kind in backends.map { "\(kind)-\($0)" } }
     + pools.flatMap { pool in
       ["refused-threads-nested", "fork-mask", "shutdown-in-a-job", "shutdown-of-the-shared"].map { "\($0)-\(pool)" }
     }
@@ -26,6 +26,12 @@ struct ThreadTests {
   @Test("row 45: a child forked inside an operation has the program's signal mask", arguments: pools)
   func forkMask(backend: String) throws {
     let (lines, run) = try run("fork-mask-\(backend)")
+    #expect(run.exitCode == 0 && lines.isEmpty, "signal \(run.signal ?? 0): \(lines)")
+  }
+
+  @Test("row 56: the first fork of a process does not wait for the kernel's registration of barriers")
+  func barrierBeforeMain() throws {
+    let (lines, run) = try run("barrier-before-main")
     #expect(run.exitCode == 0 && lines.isEmpty, "signal \(run.signal ?? 0): \(lines)")
   }
 
