@@ -57,13 +57,7 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   }
 
   public func record(_ shape: RecordedShape, _ body: @escaping @Sendable (Int) -> Void) -> () -> Void {
-    let order: GraphOrder =
-      switch shape.order {
-      case .added: .added
-      case .criticalPath: .criticalPath
-      case .measured: .measured
-      }
-    let graph = OperationGraph(order: order) { graph in
+    let graph = OperationGraph(order: shape.order) { graph in
       var nodes: [GraphNode<Void>] = []
       nodes.reserveCapacity(shape.inputs.count)
       for (task, inputs) in shape.inputs.enumerated() {

@@ -1,4 +1,5 @@
 import HarnessWords
+import Operations
 
 /// A subject: something that is measured. A subject conforms to the most capable of the three protocols whose meaning
 /// the subject really has. A benchmark asks for one of the protocols, and a subject without that protocol has an empty
@@ -153,20 +154,13 @@ extension ClosureSubject {
 
 /// The shape of a graph that is made once and run often.
 public struct RecordedShape: Sendable {
-  /// Which of several tasks that are ready runs first.
-  public enum Order: String, Sendable, CaseIterable {
-    case added
-    case criticalPath = "critical-path"
-    case measured
-  }
-
   /// The tasks that each task comes after. They stand before it.
   public let inputs: [[Int]]
   /// How long each task takes, in nanoseconds.
   public let costs: [Double]
-  public let order: Order
+  public let order: GraphOrder
 
-  public init(inputs: [[Int]], costs: [Double], order: Order) {
+  public init(inputs: [[Int]], costs: [Double], order: GraphOrder) {
     (self.inputs, self.costs, self.order) = (inputs, costs, order)
   }
 }

@@ -167,12 +167,12 @@ public enum GraphFailureMode: Sendable {
 }
 
 /// Which of several nodes that are ready runs first. A node never runs before what it comes after.
-public enum GraphOrder: Sendable {
+public enum GraphOrder: String, CaseIterable, Sendable {
   /// The one that was added first, on each thread. Costs nothing.
   case added
   /// The one on which the longest way hangs, by the costs that the nodes were given. The ready nodes are in one heap
   /// under a lock, so this order pays for nodes of some microseconds and more.
-  case criticalPath
+  case criticalPath = "critical-path"
   /// As `criticalPath`, by what the nodes took in earlier runs. Each node reads a clock twice, and each run begins with
   /// O(nodes and edges). An asynchronous body counts with the cost of 1 tick.
   case measured

@@ -1,6 +1,7 @@
 import Dispatch
 import HarnessMeasuring
 import HarnessWords
+import Operations
 import Subjects
 import Synchronization
 
@@ -156,7 +157,7 @@ final class KeptGraph<S: ClosureSubject> {
   /// Nil where each run makes the graph anew.
   private let kept: (() -> Void)?
 
-  init(_ graph: TaskGraph, _ setting: Setting, order: RecordedShape.Order = .added, isKept: Bool = true) {
+  init(_ graph: TaskGraph, _ setting: Setting, order: GraphOrder = .added, isKept: Bool = true) {
     shape = RecordedShape(inputs: graph.inputs, costs: graph.nanoseconds, order: order)
     data = GraphData(graph, spin: setting.spin)
     subject = S(workers: setting.workers)

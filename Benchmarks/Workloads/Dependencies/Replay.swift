@@ -1,6 +1,7 @@
 import Glibc
 import HarnessMeasuring
 import HarnessWords
+import Operations
 import Subjects
 
 /// Replays real workflows: the recorded dependencies, and the runtimes scaled down and spun.
@@ -62,14 +63,14 @@ struct Replay: GraphWorkload {
 
   /// The workflows as graphs that are kept, in each order of the tasks that are ready.
   func extendedParameterSets() -> [Parameters] {
-    parameterSets().flatMap { set in RecordedShape.Order.allCases.map { set.merging(["as": $0.rawValue]) } }
+    parameterSets().flatMap { set in GraphOrder.allCases.map { set.merging(["as": $0.rawValue]) } }
   }
 
   func needs(_ parameters: Parameters) -> Abilities { parameters["as"] == nil ? needs : .recordedGraphs }
 
   func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
     let graph = try graph(setting)
-    guard let order = setting.parameters["as"].flatMap(RecordedShape.Order.init(rawValue:)) else {
+    guard let order = setting.parameters["as"].flatMap(GraphOrder.init(rawValue:)) else {
       let runner = LinkedOperations<S>(graph, setting)
       return trial(graph, setting) { try runner.run(&$0) }
     }

@@ -87,7 +87,7 @@ import Testing
       "limit", "suspend", "resume", "completion", "observe", "observe-queue", "observe-ready-and-wait", "open",
       "finish",
       "flip", "start", "wait", "wait-queue", "settle", "release", "blocks", "main", "closure", "asynchronous",
-      "hand-written", "conditional", "pass", "join", "raise", "helper",
+      "hand-written", "conditional", "pass", "join", "graph", "raise", "helper",
     ]
     #expect(words.isSuperset(of: expected), "missing: \(expected.filter { !words.contains($0) })")
   }

@@ -236,6 +236,24 @@ import Testing
     #expect(try Self.violations(joined([ForkTree.Sight(node: 1, name: 0)])) == ["value"])
   }
 
+  @Test func `what a graph in a body shows`() throws {
+    let seed = 8
+    let right = ProgramGraph(seed: seed).expected(current: 1)
+    #expect(right.runs.count > 3 && right.runs.contains(1))
+    func ran(_ change: (inout ProgramGraph.Outcome) -> Void) throws -> [String] {
+      var outcome = right
+      change(&outcome)
+      return try Self.violations(
+        Self.added(0, 1) + [Self.begins(0, 1), .graphRan(0, seed: seed, outcome), Self.ends(0)])
+    }
+    #expect(try ran { _ in }.isEmpty)
+    #expect(try ran { $0.runs[0] = 2 } == ["graph"])
+    #expect(try ran { $0.wrong = [1] } == ["graph"])
+    #expect(try ran { $0.error = .init(number: 3) } == ["graph"])
+    #expect(try ran { $0.currents = [0] } == ["graph"])
+    #expect(try ran { $0.names.insert(7) } == ["graph"])
+  }
+
   /// A thread outside that forks on a backend with one worker takes the worker's place: no thread takes a fork.
   @Test func `a tree of joins without thieves`() throws {
     try TestBackend.stealing.withBackend(workers: 1) { backend in

@@ -52,6 +52,7 @@ enum Event: Sendable, Equatable {
   ///   - around: the name that was current where the tree begins.
   ///   - sights: the names that the tree's bodies saw, each once.
   case joined(Int, seed: Int, TreeResult, currents: Set<Int>, around: UInt64, sights: Set<ForkTree.Sight>)
+  case graphRan(Int, seed: Int, ProgramGraph.Outcome)
   case finishBegins(Int)
   case finishEnded(Int)
   case helperAsked(Int)

@@ -162,6 +162,8 @@ final class ExecutionState: Sendable {
       journal.append(.passEnded(index, gate: gate))
     case .open(let gate): open(gate)
     case .join(let seed): growTree(seed, in: index)
+    case .graph(let seed):
+      journal.append(.graphRan(index, seed: seed, ProgramGraph(seed: seed).run { [self] in current }))
     case .raise(let level): raise(index, to: level)
     case .add(let other, let queue):
       guard let place = self.queue(queue), take(other) else { return }

@@ -41,6 +41,9 @@ extension Model {
     case .joined(let index, let seed, let result, let currents, let around, let sights):
       judge(index, seed: seed, result, currents)
       if features.contains(.forkNames) { judgeNames(index, seed: seed, around: around, sights) }
+    case .graphRan(let index, let seed, let outcome):
+      let expected = ProgramGraph(seed: seed).expected(current: operations[index].queue ?? -1)
+      if outcome != expected { object("graph", "the graph \(seed) in \(index) gave \(outcome), and not \(expected)") }
     case .helperAsked(let index): operations[index].helperAsked = true
     case .finishBegins(let index):
       operations[index].ended = now

@@ -98,7 +98,7 @@ struct Model {
     switch event {
     case .bodyBegins, .bodyEnds, .startSkipped, .closureReleased, .waitBegins, .waitEnded, .waitLeft, .waited,
       .passBegins,
-      .passEnded, .gateOpens, .joined,
+      .passEnded, .gateOpens, .joined, .graphRan,
       .finishBegins, .finishEnded, .helperAsked, .startBegins, .startEnded, .completed, .completionSet:
       takeLife(event)
     case .observing, .postBegins, .postEnded, .observed, .queueObserved, .observerWaitBegins, .observerWaitEnded:

@@ -23,7 +23,7 @@ extension BodyAction {
     case .cancel(let other): .cancel(number(other))
     case .finish(let other): .finish(number(other))
     case .flip(let other): .flip(number(other))
-    case .pass, .open, .join, .raise, .finishByHelper: self
+    case .pass, .open, .join, .graph, .raise, .finishByHelper: self
     }
   }
 }

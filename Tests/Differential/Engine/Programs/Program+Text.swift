@@ -6,7 +6,7 @@ import Glibc
 /// # comment
 /// backend 2                 workers; backends, queues and operations are numbered in the order of their lines
 /// queue 0 1 suspended       backend, limit
-/// op blocks:2 wait:3 add:4:0 cancel:2 finish:5 flip:6 pass:0 open:0 join:7 raise:4 helper
+/// op blocks:2 wait:3 add:4:0 cancel:2 finish:5 flip:6 pass:0 open:0 join:7 graph:7 raise:4 helper
 /// add 0 0                   operation, queue
 /// ```
 extension Program: CustomStringConvertible {
@@ -102,6 +102,7 @@ extension BodyAction {
     case .pass(let gate): "pass:\(gate)"
     case .open(let gate): "open:\(gate)"
     case .join(let seed): "join:\(seed)"
+    case .graph(let seed): "graph:\(seed)"
     case .raise(let level): "raise:\(level)"
     case .finishByHelper: "helper"
     }
@@ -123,6 +124,7 @@ extension BodyAction {
     case ("pass", 1): self = .pass(gate: numbers[0])
     case ("open", 1): self = .open(gate: numbers[0])
     case ("join", 1): self = .join(seed: numbers[0])
+    case ("graph", 1): self = .graph(seed: numbers[0])
     case ("raise", 1) where (0...4).contains(numbers[0]): self = .raise(level: numbers[0])
     default: return nil
     }
@@ -132,7 +134,7 @@ extension BodyAction {
   var operations: [Int] {
     switch self {
     case .wait(let other), .add(let other, _), .cancel(let other), .finish(let other), .flip(let other): [other]
-    case .pass, .open, .join, .raise, .finishByHelper: []
+    case .pass, .open, .join, .graph, .raise, .finishByHelper: []
     }
   }
 

@@ -59,6 +59,8 @@ public enum BodyAction: Equatable, Hashable, Sendable {
   case open(gate: Int)
   /// Grows a tree of joins from the seed.
   case join(seed: Int)
+  /// Makes a graph from the seed and runs it.
+  case graph(seed: Int)
   /// Changes this operation's own priority.
   case raise(level: Int)
   /// Has a helper thread finish this operation.
@@ -113,7 +115,7 @@ extension Program {
         operation.kind.blockCount == 1 && operation.kind != .task
           && operation.actions.allSatisfy {
             switch $0 {
-            case .wait, .pass, .join: false
+            case .wait, .pass, .join, .graph: false
             default: true
             }
           }

@@ -84,7 +84,9 @@ public struct ProgramGenerator {
     case 5, 6: return .finish(other)
     case 7: return .flip(other)
     case 8: return .open(gate: pick(0...2))
-    case 9: return isCalm ? nil : .join(seed: pick(0...999_999))
+    case 9:
+      guard !isCalm else { return nil }
+      return chance(70) ? .join(seed: pick(0...999_999)) : .graph(seed: pick(0...999_999))
     case 10: return .raise(level: pick(0...4))
     default:
       guard !isCalm else { return nil }
