@@ -59,6 +59,8 @@ package struct Catalogue: Sendable {
       WakeBusy(),
       PingPong(),
       OpenLoop(),
+      Capacity(),
+      Capacity(isCurve: true),
       Fib(),
       Skynet(),
       NQueens(),

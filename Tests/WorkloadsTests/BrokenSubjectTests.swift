@@ -196,9 +196,13 @@ struct BrokenSubjectTests {
     let trees: Parameters = [
       "join": "dependency", "n": "6", "leaves": "10", "tree": "T1", "depth": "4", "cutoff": "2",
     ]
+    let served: Parameters = [
+      "service": "fixed", "arrivals": "exponential", "mean_us": "1", "long": "same", "samples": "50", "load": "50",
+    ]
     let all: [(any Workload, Parameters)] = [
       (WakeIdle(), [:]), (IdleCPU(), ["period_ms": "1"]), (Sleepers(), ["bodies": "2", "sleep_ms": "1"]),
       (OpenLoop(), ["load": "50", "arrivals": "fixed", "work_ns": "0"]), (Fib(), trees), (Skynet(), trees),
+      (Capacity(), served), (Capacity(isCurve: true), served),
       (NQueens(), trees), (UnbalancedTreeSearch(), trees),
       (NestedWait(), ["outer": "2", "depth": "1", "work_ns": "0"]),
       (WaitingParents(), ["children": "2", "depth": "1", "work_ns": "0"]),

@@ -119,6 +119,21 @@ extension Metric {
   package static let serial = Metric("serial_ns", unit: "ns")
   /// The mean time between the intended starts of an open loop: the same for every subject of a run.
   package static let arrivalInterval = Metric("arrival_interval_ns", unit: "ns")
+  /// The highest load at which a service level holds, in percent of the workers' time: see `ServiceLevel`. 0 where it
+  /// does not hold at the least load.
+  package static let capacity = Metric("capacity_percent", unit: "percent")
+  /// That of one queue without any cost, and the share of it that a subject has.
+  package static let idealCapacity = Metric("ideal_capacity_percent", unit: "percent")
+  package static let capacityOfIdeal = Metric("capacity_of_ideal", unit: "ratio")
+  /// The runs of a search that did not count, since other guests of the host had the CPUs.
+  package static let disturbedRuns = Metric("disturbed_runs", unit: "runs")
+  /// The time that a request is there over the time that it takes, at one load; `ideal` in a queue without any cost.
+  package static func slowdown(_ place: String, ideal: Bool) -> Metric {
+    Metric(ideal ? "ideal_slowdown_\(place)" : "slowdown_\(place)", unit: "ratio")
+  }
+  package var isSlowdown: Bool { name.hasPrefix("slowdown_") || isIdeal }
+  /// Whether the number follows from the seed, and is no subject's.
+  package var isIdeal: Bool { name.hasPrefix("ideal_") }
   /// How often a curve of efficiency over granularity passes the level asked for. More than one crossing means noise.
   package static let crossings = Metric("crossings", unit: "crossings")
 

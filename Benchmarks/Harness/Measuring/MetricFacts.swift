@@ -22,14 +22,18 @@ extension Metric {
   package var better: MetricFacts.Side? {
     // The best efficiency and the best Jain's index are 1, the best speedup is the number of workers, and the best
     // smallest share is 1/n.
-    if [.efficiency, .speedup, .minShare, .jain].contains(self) || Metric.throughput.contains(self) { return .more }
-    // The laboratory sets the arrival interval, the same for all subjects.
-    if self == .arrivalInterval { return nil }
+    if [.efficiency, .speedup, .minShare, .jain, .capacity, .capacityOfIdeal].contains(self)
+      || Metric.throughput.contains(self)
+    {
+      return .more
+    }
+    // The laboratory sets the arrival interval, the same for all subjects, and computes what is ideal.
+    if self == .arrivalInterval || isIdeal { return nil }
     let costs = [
       "ns", "bytes", "allocations", "percent", "switches", "migrations", "faults", "instructions", "cycles",
     ]
     return costs.contains(unit) || [.lateStarts, .peakPending, .timeOverSerial, .worstLoss].contains(self)
-      || isOfDistribution ? .less : nil
+      || isOfDistribution || isSlowdown ? .less : nil
   }
 
   private var words: String { Self.named[self] ?? percentileWords ?? plainWords }
@@ -52,6 +56,10 @@ extension Metric {
     .timeOverSerial: "time over the plain recursion",
     .worstLoss: "worst time over the plain recursion",
     .breakEven: "smallest problem that gains from forks",
+    .capacity: "highest load",
+    .idealCapacity: "highest load of a queue without cost",
+    .capacityOfIdeal: "highest load over that of a queue without cost",
+    .disturbedRuns: "runs that other guests disturbed",
     .serial: "time of the plain recursion",
     .idleCPUPercent: "CPU while idle",
     .inversion: "priority inversion, mean",
@@ -70,7 +78,7 @@ extension Metric {
   private var percentileWords: String? {
     guard let end = name.dropSuffix("_ns").split(separator: "_").last else { return nil }
     let places = ["mean": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "p999": "p99.9", "max": "maximum"]
-    guard let place = places[String(end)], unit == "ns" || isOfDistribution else { return nil }
+    guard let place = places[String(end)], unit == "ns" || isOfDistribution || isSlowdown else { return nil }
     return "\(name.dropSuffix("_ns").dropSuffix("_\(end)").replacing("_", with: " ")), \(place)"
   }
 

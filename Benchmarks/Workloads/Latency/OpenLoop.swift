@@ -60,7 +60,7 @@ struct OpenLoop: Workload {
     _ type: S.Type, _ setting: Setting, check: @escaping (S) throws -> Void
   ) throws -> Trial {
     guard let spacing = setting.parameters["arrivals"].flatMap(ArrivalSchedule.Spacing.init(rawValue:)) else {
-      throw Complaint(.usage, "arrivals are fixed or exponential, not as in '\(setting.parameters)'")
+      throw Complaint(.usage, "arrivals are fixed, exponential or bursts, not as in '\(setting.parameters)'")
     }
     let load = try setting.number("load")
     let rounds = setting.spin.rounds(nanoseconds: try setting.number("work_ns"))

@@ -67,6 +67,8 @@ _PALETTES = {
     ),
     "baseline": (Look("#6b6b6b", "#b3b3b3", "_", "line-ew", "dot", True),),
 }
+# What is no subject, such as a queue that costs nothing.
+COMPUTED = _PALETTES["baseline"][0]
 # What the others are compared with.
 _COMPARED = Look("#1a1a1a", "#f2f2f2", "D", "diamond", "dash")
 # Where a role has more subjects than looks.

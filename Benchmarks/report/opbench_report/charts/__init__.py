@@ -23,6 +23,7 @@ from . import (
     rank_error,
     replay,
     scaling,
+    slowdown,
     strategy,
     wait_by_level,
 )
@@ -42,6 +43,7 @@ _ALL = [
     wait_by_level,
     cancellation,
     latency,
+    slowdown,
     forkjoin,
     break_even,
     asynchronous,

@@ -1,0 +1,231 @@
+import HarnessMeasuring
+import HarnessStatistics
+import HarnessWords
+import Subjects
+
+/// How much load a subject carries before its tails break, and how the slowdown of requests grows with the load.
+///
+/// Requests arrive whether or not the ones before have been served, and take times of a distribution. `load` is the
+/// share of the workers' time that the service takes, so all subjects get the same arrivals. `long` says what is done
+/// about requests that take more than four times the mean; a piece of one takes the mean. Beside each number stands
+/// that of one queue without any cost (`SharedQueue`), with the same requests, where the same is done.
+struct Capacity: Workload {
+  /// Whether the slowdown at given loads is asked, and not the load.
+  var isCurve = false
+
+  var name: BenchmarkName { BenchmarkName("latency", isCurve ? "slowdown" : "capacity") }
+  var summary: String {
+    isCurve
+      ? "time that requests are there over the time that they take, by load"
+      : "highest load at which 99.9 % of the requests are there for less than ten times their service time"
+  }
+  var metrics: [Metric] {
+    isCurve
+      ? [false, true].flatMap(Slowdowns.metrics(ideal:))
+      : [.capacity, .idealCapacity, .capacityOfIdeal, .disturbedRuns]
+  }
+  var headlines: [Metric] {
+    isCurve ? [.slowdown("p50", ideal: false), .slowdown("p999", ideal: false)] : [.capacity, .capacityOfIdeal]
+  }
+  let needs = Abilities.threads
+  let repeats = RepeatPolicy.samples(1, seconds: 20)
+  let timeLimit: Double? = 300
+
+  /// A request is long that takes more than this many times the mean.
+  static let longFrom = 4.0
+
+  func needs(_ parameters: Parameters) -> Abilities {
+    needs.union(parameters["long"].flatMap(SharedQueue.Long.init(rawValue:))?.needs ?? [])
+  }
+
+  func extendedParameterSets() -> [Parameters] {
+    let services = ServiceTimes.allCases.map { parameters($0) }
+    if isCurve {
+      return (services + [parameters(.bimodal, .divided)]).flatMap { set in
+        [10, 30, 50, 70, 90].map { set.merging(["load": "\($0)"]) }
+      }
+    }
+    let bursts = parameters(.fixed).merging(["arrivals": ArrivalSchedule.Spacing.bursts.rawValue])
+    let all = services + [bursts] + SharedQueue.Long.allCases.dropFirst().map { parameters(.bimodal, $0) }
+    return all + all.map { $0.merging(["mean_us": "3", "samples": "10000"]) }
+  }
+
+  private func parameters(_ service: ServiceTimes, _ long: SharedQueue.Long = .same) -> Parameters {
+    [
+      "service": service.rawValue, "arrivals": ArrivalSchedule.Spacing.exponential.rawValue, "mean_us": "1000",
+      "long": long.rawValue, "samples": "2000",
+    ]
+  }
+
+  func repeats(_ parameters: Parameters) -> RepeatPolicy {
+    let requests = (parameters.number("samples") ?? 0) * (parameters.number("mean_us") ?? 0) * 1e-6
+    // A search has some twelve runs, most of them at loads below a half.
+    return .samples(1, seconds: isCurve ? requests * 100 / max(parameters.number("load") ?? 100, 1) : requests * 24)
+  }
+
+  func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
+    let subject = S(workers: setting.workers)
+    let input = try Input(setting)
+    guard input.long == .same else { throw Complaint(.usage, "long=\(input.long) needs operations with priorities") }
+    return try trial(input, setting) { requests in
+      { request in subject.submit { requests.serve(request) } }
+    } drain: {
+      subject.drain()
+      try checkEmpty(subject.unfinished ?? 0)
+    }
+  }
+
+  func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
+    let subject = S(workers: setting.workers)
+    let input = try Input(setting)
+    if input.long == .limited { subject.setPlaces(setting.workers, lessUrgent: max(1, setting.workers - 1)) }
+    return try trial(input, setting) { requests in
+      let piece = requests.rounds(nanoseconds: input.mean)
+      @Sendable func add(_ request: Int, left: Int) {
+        let item = S.makeOperation {
+          switch input.long {
+          case .divided where left > piece:
+            Spin.run(rounds: piece)
+            add(request, left: left - piece)
+          case .forked:
+            Self.fork(left, piece, on: S.self)
+            requests.end(request)
+          default:
+            Spin.run(rounds: left)
+            requests.end(request)
+          }
+        }
+        S.setPriority(.low, of: item)
+        subject.add(item)
+      }
+      return { request in
+        if input.long != .same, requests.isLong(request) {
+          add(request, left: requests.rounds(of: request))
+        } else {
+          subject.submit { requests.serve(request) }
+        }
+      }
+    } drain: {
+      subject.drain()
+      try checkEmpty(subject.remaining)
+    }
+  }
+
+  private static func fork<S: ClosureSubject>(_ rounds: Int, _ piece: Int, on type: S.Type) {
+    guard rounds > piece else { return Spin.run(rounds: rounds) }
+    _ = S.fork({ fork(rounds / 2, piece, on: type) }, { fork(rounds - rounds / 2, piece, on: type) })
+  }
+
+  /// - Parameter sender: makes, for some requests, the function that sends one of them.
+  private func trial(
+    _ input: Input, _ setting: Setting, sender: @escaping (ServedRequests) -> (Int) -> Void,
+    drain: @escaping () throws -> Void
+  ) throws -> Trial {
+    Pacer.sharpen()
+    let load = isCurve ? try setting.number("load") : 0
+    if isCurve, !(load > 0 && load <= 100) { throw Complaint(.usage, "load is above 0 and up to 100, not \(load)") }
+    var values: UInt64 = 0
+    return Trial(operationsPerRepeat: input.samples) { repeats in
+      var readings: [Metric: [Double]] = [:]
+      for _ in 0..<repeats {
+        values += 1
+        let stream = RequestStream(input, workers: setting.workers, seed: setting.seed &+ values)
+        /// The slowdowns at a load.
+        func slowdowns(_ load: Double, isWhole: Bool) throws -> [Double] {
+          let requests = ServedRequests(stream, load: load, spin: setting.spin)
+          let sent = requests.send(isWhole: isWhole, sender(requests))
+          try drain()
+          return try requests.slowdowns(of: sent)
+        }
+        let found: [(Metric, Double?)]
+        if isCurve {
+          let own = try slowdowns(load, isWhole: true)
+          found = Slowdowns.percentiles(own, ideal: false) + Slowdowns.percentiles(stream.ideal(load), ideal: true)
+        } else {
+          var disturbed = 0
+          let capacity = try ServiceLevel.highestLoad { load in
+            try Self.agreed(&disturbed) { ServiceLevel.holds(try slowdowns(load, isWhole: false)) }
+          }
+          let ideal = ServiceLevel.highestLoad { ServiceLevel.holds(stream.ideal($0)) }
+          found = [
+            (.capacity, capacity ?? 0), (.idealCapacity, ideal ?? 0),
+            (.capacityOfIdeal, ideal.map { (capacity ?? 0) / $0 }), (.disturbedRuns, Double(disturbed)),
+          ]
+        }
+        for case (let metric, let value?) in found { readings[metric, default: []].append(value) }
+      }
+      return Value(
+        metrics.compactMap { metric in
+          readings[metric].map { Reading(metric, Statistics.median($0), count: input.samples * repeats) }
+        })
+    }
+  }
+
+  /// What two runs say. A run that failed while other guests of the host had more of the CPUs than requests may be slow
+  /// does not count, but for when that goes on.
+  private static func agreed(_ disturbed: inout Int, _ holds: () throws -> Bool) rethrows -> Bool {
+    var (yes, no, uncounted) = (0, 0, 0)
+    while yes < 2, no < 2, uncounted < 6 {
+      let before = SystemLoad.read()
+      if try holds() {
+        yes += 1
+      } else if SystemLoad.read().stealShare(since: before) <= ServiceLevel.exceptions {
+        no += 1
+      } else {
+        uncounted += 1
+      }
+    }
+    disturbed += uncounted
+    return yes == 2
+  }
+
+  /// The parameters, read.
+  struct Input: Sendable {
+    let service: ServiceTimes
+    let spacing: ArrivalSchedule.Spacing
+    let long: SharedQueue.Long
+    /// In nanoseconds.
+    let mean: Double
+    let samples: Int
+
+    init(_ setting: Setting) throws {
+      func chosen<Choice: RawRepresentable<String> & CaseIterable>(_ key: String) throws -> Choice {
+        guard let choice = setting.parameters[key].flatMap(Choice.init(rawValue:)) else {
+          let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+          throw Complaint(.usage, "\(key) is one of \(choices), not as in '\(setting.parameters)'")
+        }
+        return choice
+      }
+      (service, spacing) = (try chosen("service"), try chosen("arrivals"))
+      long = try chosen("long")
+      mean = try setting.number("mean_us") * 1_000
+      samples = try setting.integer("samples")
+      guard mean > 0, samples > 0 else { throw Complaint(.usage, "mean_us and samples are above 0") }
+    }
+  }
+}
+
+/// The percentiles of slowdowns that are reported.
+private enum Slowdowns {
+  private static let places = [("p50", 0.5), ("p99", 0.99), ("p999", 0.999)]
+
+  static func metrics(ideal: Bool) -> [Metric] { places.map { Metric.slowdown($0.0, ideal: ideal) } }
+
+  static func percentiles(_ slowdowns: [Double], ideal: Bool) -> [(Metric, Double?)] {
+    let sorted = slowdowns.sorted()
+    return places.map { name, fraction in
+      (.slowdown(name, ideal: ideal), sorted[Statistics.nearestRank(fraction, of: sorted.count)])
+    }
+  }
+}
+
+extension SharedQueue.Long {
+  fileprivate var needs: Abilities {
+    switch self {
+    case .same: []
+    case .later, .divided: .operations
+    case .limited: [.operations, .limits]
+    case .forked: [.operations, .forks]
+    }
+  }
+}

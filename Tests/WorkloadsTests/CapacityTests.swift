@@ -1,0 +1,98 @@
+import Subjects
+import Testing
+
+@testable import HarnessMeasuring
+@testable import HarnessStatistics
+@testable import HarnessWords
+@testable import Workloads
+
+/// The load that a subject carries. Subjects here are infinitely fast or slow, so that nothing hangs on the machine.
+struct CapacityTests {
+  private static func setting(_ more: Parameters = [:], workers: Int = 1) -> Setting {
+    let parameters: Parameters = [
+      "service": "fixed", "arrivals": "exponential", "mean_us": "20", "long": "same", "samples": "200",
+    ]
+    // Bodies take a hundredth of what they should.
+    return Setting(
+      parameters: parameters.merging(more), workers: workers, seed: 1, spin: Spin(roundsPerMicrosecond: 1))
+  }
+
+  private static func value(_ name: String, of value: Value) throws -> Double {
+    try #require(value.readings.first { $0.metric.name == name }).value
+  }
+
+  /// Nothing waits at a subject that stands still, and each request does.
+  @Test func aSubjectThatTakesAMillisecondEachCarriesNothing() throws {
+    let value = try Capacity().prepare(closures: SluggishSubject.self, Self.setting()).measure(1)
+    #expect(try Self.value("capacity_percent", of: value) == 0)
+    #expect(try Self.value("capacity_of_ideal", of: value) == 0)
+    let ideal = try Self.value("ideal_capacity_percent", of: value)
+    #expect(ideal > 50 && ideal <= 95)
+  }
+
+  @Test func theCurveHasBothSlowdowns() throws {
+    let setting = Self.setting(["load": "50"])
+    let value = try Capacity(isCurve: true).prepare(closures: SluggishSubject.self, setting).measure(1)
+    let (own, ideal) = (try Self.value("slowdown_p50", of: value), try Self.value("ideal_slowdown_p50", of: value))
+    #expect(own > 50 && ideal >= 1 && ideal < 5)
+    #expect(value.readings.map(\.metric) == Capacity(isCurve: true).metrics)
+  }
+
+  /// Each request ends once, whatever is done about the long ones.
+  @Test(arguments: SharedQueue.Long.allCases)
+  func everyWayOfLongRequests(long: SharedQueue.Long) throws {
+    let setting = Self.setting(["long": long.rawValue, "service": "pareto", "load": "50"], workers: 2)
+    for isCurve in [true, false] {
+      let value = try Capacity(isCurve: isCurve).prepare(operations: StealingSubject.self, setting).measure(2)
+      #expect(value.readings.map(\.metric) == Capacity(isCurve: isCurve).metrics && value.readings[0].count == 400)
+    }
+    #expect(Capacity().needs(["long": long.rawValue]).contains(.operations) == (long != .same))
+  }
+
+  @Test(arguments: [
+    ("service", "often"), ("arrivals", "never"), ("long", "short"), ("mean_us", "0"), ("samples", "0"),
+    ("samples", "-1"),
+    ("mean_us", "nan"),
+  ])
+  func wrongParameters(key: String, value: String) {
+    #expect(throws: Complaint.self) {
+      try Capacity().prepare(operations: StealingSubject.self, Self.setting([key: value]))
+    }
+  }
+
+  @Test(arguments: ["0", "101", "-5", "x"])
+  func wrongLoads(load: String) {
+    #expect(throws: Complaint.self) {
+      try Capacity(isCurve: true).prepare(operations: StealingSubject.self, Self.setting(["load": load]))
+    }
+  }
+
+  @Test func longRequestsNeedPriorities() {
+    #expect(throws: Complaint.self) {
+      try Capacity().prepare(closures: SluggishSubject.self, Self.setting(["long": "later"]))
+    }
+  }
+}
+
+/// Takes a millisecond for each request, and runs it on the thread that submits.
+final class SluggishSubject: ClosureSubject, @unchecked Sendable {
+  static var name: String { "sluggish" }
+  static var summary: String { "takes a millisecond each" }
+  static var role: SubjectRole { .reference }
+  static var workersAreAdjustable: Bool { false }
+
+  // No state.
+  init(workers: Int) {}
+
+  func submit(_ body: @escaping @Sendable () -> Void) {
+    Pacer.sleep(nanoseconds: 1_000_000)
+    body()
+  }
+
+  func submit(_ count: Int, _ body: @escaping @Sendable (Int) -> Void, then join: @escaping @Sendable () -> Void) {
+    for index in 0..<count { body(index) }
+    join()
+  }
+
+  func drain() {}
+}
