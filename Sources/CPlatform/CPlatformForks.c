@@ -3,7 +3,6 @@
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -56,9 +55,10 @@ SWIFTCALL cplatform_fork *cplatform_fork_push(void *body, void *context) {
 }
 
 /// A process asks the kernel for barriers once. With several threads that takes some 10 milliseconds, in which the
-/// first fork would wait: the kernel waits for each of its CPUs. With one thread it takes a microsecond.
+/// first fork would wait: the kernel waits for each of its CPUs. With one thread it takes a microsecond. A program that
+/// loads the library when it has several threads waits then.
 __attribute__((constructor)) static void register_barrier_before_threads(void) {
-  if (__libc_single_threaded) (void)cplatform_has_barrier_on_all_threads();
+  (void)cplatform_has_barrier_on_all_threads();
 }
 
 bool cplatform_has_barrier_on_all_threads(void) {

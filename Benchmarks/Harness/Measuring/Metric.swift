@@ -127,13 +127,10 @@ extension Metric {
   package static let capacityOfIdeal = Metric("capacity_of_ideal", unit: "ratio")
   /// The runs of a search that did not count, since other guests of the host had the CPUs.
   package static let disturbedRuns = Metric("disturbed_runs", unit: "runs")
-  /// The time that a request is there over the time that it takes, at one load; `ideal` in a queue without any cost.
-  package static func slowdown(_ place: String, ideal: Bool) -> Metric {
-    Metric(ideal ? "ideal_slowdown_\(place)" : "slowdown_\(place)", unit: "ratio")
-  }
-  package var isSlowdown: Bool { name.hasPrefix("slowdown_") || isIdeal }
-  /// Whether the number follows from the seed, and is no subject's.
-  package var isIdeal: Bool { name.hasPrefix("ideal_") }
+  /// The time that a request is there over the time that it takes, at one load: by percentile, of a subject and of a
+  /// queue without any cost.
+  package static let slowdowns = ["p50", "p99", "p999"].map { Metric("slowdown_\($0)", unit: "ratio") }
+  package static let idealSlowdowns = slowdowns.map { Metric("ideal_\($0.name)", unit: $0.unit) }
   /// How often a curve of efficiency over granularity passes the level asked for. More than one crossing means noise.
   package static let crossings = Metric("crossings", unit: "crossings")
 

@@ -28,12 +28,12 @@ extension Metric {
       return .more
     }
     // The laboratory sets the arrival interval, the same for all subjects, and computes what is ideal.
-    if self == .arrivalInterval || isIdeal { return nil }
+    if self == .arrivalInterval || self == .idealCapacity || Metric.idealSlowdowns.contains(self) { return nil }
     let costs = [
       "ns", "bytes", "allocations", "percent", "switches", "migrations", "faults", "instructions", "cycles",
     ]
     return costs.contains(unit) || [.lateStarts, .peakPending, .timeOverSerial, .worstLoss].contains(self)
-      || isOfDistribution || isSlowdown ? .less : nil
+      || isOfDistribution || Metric.slowdowns.contains(self) ? .less : nil
   }
 
   private var words: String { Self.named[self] ?? percentileWords ?? plainWords }
@@ -78,6 +78,7 @@ extension Metric {
   private var percentileWords: String? {
     guard let end = name.dropSuffix("_ns").split(separator: "_").last else { return nil }
     let places = ["mean": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "p999": "p99.9", "max": "maximum"]
+    let isSlowdown = (Metric.slowdowns + Metric.idealSlowdowns).contains(self)
     guard let place = places[String(end)], unit == "ns" || isOfDistribution || isSlowdown else { return nil }
     return "\(name.dropSuffix("_ns").dropSuffix("_\(end)").replacing("_", with: " ")), \(place)"
   }

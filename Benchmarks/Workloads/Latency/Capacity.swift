@@ -21,15 +21,16 @@ struct Capacity: Workload {
   }
   var metrics: [Metric] {
     isCurve
-      ? [false, true].flatMap(Slowdowns.metrics(ideal:))
+      ? Metric.slowdowns + Metric.idealSlowdowns
       : [.capacity, .idealCapacity, .capacityOfIdeal, .disturbedRuns]
   }
   var headlines: [Metric] {
-    isCurve ? [.slowdown("p50", ideal: false), .slowdown("p999", ideal: false)] : [.capacity, .capacityOfIdeal]
+    isCurve ? [Metric.slowdowns[0], Metric.slowdowns[2]] : [.capacity, .capacityOfIdeal]
   }
   let needs = Abilities.threads
   let repeats = RepeatPolicy.samples(1, seconds: 20)
-  let timeLimit: Double? = 300
+  /// Where other guests disturb many runs, a search takes several times as long.
+  let timeLimit: Double? = 1_200
 
   /// A request is long that takes more than this many times the mean.
   static let longFrom = 4.0
@@ -137,10 +138,10 @@ struct Capacity: Workload {
           try drain()
           return try requests.slowdowns(of: sent)
         }
-        let found: [(Metric, Double?)]
+        var found: [(Metric, Double)]
         if isCurve {
-          let own = try slowdowns(load, isWhole: true)
-          found = Slowdowns.percentiles(own, ideal: false) + Slowdowns.percentiles(stream.ideal(load), ideal: true)
+          let own = Self.percentiles(try slowdowns(load, isWhole: true))
+          found = Array(zip(metrics, own + Self.percentiles(stream.ideal(load))))
         } else {
           var disturbed = 0
           let capacity = try ServiceLevel.highestLoad { load in
@@ -148,11 +149,11 @@ struct Capacity: Workload {
           }
           let ideal = ServiceLevel.highestLoad { ServiceLevel.holds(stream.ideal($0)) }
           found = [
-            (.capacity, capacity ?? 0), (.idealCapacity, ideal ?? 0),
-            (.capacityOfIdeal, ideal.map { (capacity ?? 0) / $0 }), (.disturbedRuns, Double(disturbed)),
+            (.capacity, capacity ?? 0), (.idealCapacity, ideal ?? 0), (.disturbedRuns, Double(disturbed)),
           ]
+          if let ideal { found.append((.capacityOfIdeal, (capacity ?? 0) / ideal)) }
         }
-        for case (let metric, let value?) in found { readings[metric, default: []].append(value) }
+        for (metric, value) in found { readings[metric, default: []].append(value) }
       }
       return Value(
         metrics.compactMap { metric in
@@ -161,8 +162,14 @@ struct Capacity: Workload {
     }
   }
 
-  /// What two runs say. A run that failed while other guests of the host had more of the CPUs than requests may be slow
-  /// does not count, but for when that goes on.
+  /// The percentiles of `Metric.slowdowns`.
+  private static func percentiles(_ slowdowns: [Double]) -> [Double] {
+    let sorted = slowdowns.sorted()
+    return [0.5, 0.99, 0.999].map { sorted[Statistics.nearestRank($0, of: sorted.count)] }
+  }
+
+  /// What two runs say. A run that failed while other guests of the host had more of the CPUs than the share of
+  /// requests that may be slow does not count. Behind six of those the load counts as one that is not carried.
   private static func agreed(_ disturbed: inout Int, _ holds: () throws -> Bool) rethrows -> Bool {
     var (yes, no, uncounted) = (0, 0, 0)
     while yes < 2, no < 2, uncounted < 6 {
@@ -201,20 +208,6 @@ struct Capacity: Workload {
       mean = try setting.number("mean_us") * 1_000
       samples = try setting.integer("samples")
       guard mean > 0, samples > 0 else { throw Complaint(.usage, "mean_us and samples are above 0") }
-    }
-  }
-}
-
-/// The percentiles of slowdowns that are reported.
-private enum Slowdowns {
-  private static let places = [("p50", 0.5), ("p99", 0.99), ("p999", 0.999)]
-
-  static func metrics(ideal: Bool) -> [Metric] { places.map { Metric.slowdown($0.0, ideal: ideal) } }
-
-  static func percentiles(_ slowdowns: [Double], ideal: Bool) -> [(Metric, Double?)] {
-    let sorted = slowdowns.sorted()
-    return places.map { name, fraction in
-      (.slowdown(name, ideal: ideal), sorted[Statistics.nearestRank(fraction, of: sorted.count)])
     }
   }
 }
