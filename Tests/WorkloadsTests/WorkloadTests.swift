@@ -59,6 +59,7 @@ import Testing
     case "strategy/one-producer": parameters.merging(["ops": "200"])
     case "strategy/one-lock": parameters.merging(["ops": "400"])
     case "strategy/waiting-parents": ["children": "2", "depth": "2", "work_ns": "1000"]
+    case "latency/capacity", "latency/slowdown": parameters.merging(["samples": "50", "mean_us": "20"])
     case "dependencies/chain": parameters.merging(["length": "\(min(2_000, parameters.integer("length") ?? 0))"])
     case "dependencies/fan-in": parameters.merging(["width": "\(min(2_000, parameters.integer("width") ?? 0))"])
     default: parameters

@@ -10,7 +10,7 @@ _PERCENTILES = (("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p999", "p99.9"
 def build(results):
     panels = percentile_panels(results.select(family="latency"))
     if not panels:
-        return Missing(NAME, "there is no latency", "opbench run --backend all --benchmark latency/ --output X.csv")
+        return Missing(NAME, "there is no latency", "opbench run --backend all --benchmark 'latency/(wake|ping|open)' --output X.csv")
     caption = (
         "From the intended start of an operation to the begin of its body, by percentile; medians over processes with"
         " 95 % intervals. A percentile is missing where there are too few samples for it (p99 needs"
