@@ -72,7 +72,9 @@ bool cplatform_has_barrier_on_all_threads(void) {
   return state == yes;
 }
 
-bool cplatform_barrier_on_all_threads(void) { return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0; }
+bool cplatform_barrier_on_all_threads(void) {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
 
 /// Makes a fork of a closure, for a fork that is in no list. Declared in Swift as `cplatform_fork_push` is.
 SWIFTCALL void cplatform_fork_fill(cplatform_fork *fork, void *body, void *context);

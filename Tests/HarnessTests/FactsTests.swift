@@ -99,7 +99,8 @@ struct FactsTests {
     #expect(ratio["verdict"].text == "less" && ratio["is_rough"].bool == false && ratio["against"].number == 2)
     #expect(ratio["marked"] == ratio["text"])
     #expect(line["cells"][2]["ratio"] == .null)
-    // The caption of the latency pictures says these.
+    // The latency pictures say these.
+    #expect(measured["slowdown_level"].number == 10)
     let samples = measured["percentile_samples"]
     #expect(samples["p99"].number == 2_000 && samples["p999"].number == 20_000)
     #expect(measured["rough"]["ratios"].number == 10 && measured["rough"]["without"].number == 0)

@@ -6,13 +6,14 @@ import Testing
 @testable import HarnessWords
 @testable import Workloads
 
-/// The load that a subject carries. Subjects here are infinitely fast or slow, so that nothing hangs on the machine.
+/// The load that a subject carries. What is expected of numbers is expected of a subject that is far too slow, on any
+/// machine.
 struct CapacityTests {
   private static func setting(_ more: Parameters = [:], workers: Int = 1) -> Setting {
     let parameters: Parameters = [
       "service": "fixed", "arrivals": "exponential", "mean_us": "20", "long": "same", "samples": "200",
     ]
-    // Bodies take a hundredth of what they should.
+    // Bodies take a small part of their service time.
     return Setting(
       parameters: parameters.merging(more), workers: workers, seed: 1, spin: Spin(roundsPerMicrosecond: 1))
   }
@@ -21,7 +22,7 @@ struct CapacityTests {
     try #require(value.readings.first { $0.metric.name == name }).value
   }
 
-  /// Nothing waits at a subject that stands still, and each request does.
+  /// Each request takes fifty times its service time.
   @Test func aSubjectThatTakesAMillisecondEachCarriesNothing() throws {
     let value = try Capacity().prepare(closures: SluggishSubject.self, Self.setting()).measure(1)
     #expect(try Self.value("capacity_percent", of: value) == 0)
@@ -50,9 +51,8 @@ struct CapacityTests {
   }
 
   @Test(arguments: [
-    ("service", "often"), ("arrivals", "never"), ("long", "short"), ("mean_us", "0"), ("samples", "0"),
-    ("samples", "-1"),
-    ("mean_us", "nan"),
+    ("service", "often"), ("arrivals", "never"), ("long", "short"), ("mean_us", "0"), ("mean_us", "nan"),
+    ("mean_us", "inf"), ("samples", "0"), ("samples", "-1"),
   ])
   func wrongParameters(key: String, value: String) {
     #expect(throws: Complaint.self) {

@@ -207,7 +207,9 @@ struct Capacity: Workload {
       long = try chosen("long")
       mean = try setting.number("mean_us") * 1_000
       samples = try setting.integer("samples")
-      guard mean > 0, samples > 0 else { throw Complaint(.usage, "mean_us and samples are above 0") }
+      guard mean > 0, mean < .infinity, samples > 0 else {
+        throw Complaint(.usage, "mean_us and samples are finite and above 0")
+      }
     }
   }
 }

@@ -8,13 +8,14 @@ struct RequestStream: Sendable {
   let mean: Double
   let workers: Int
   let long: SharedQueue.Long
-  /// In nanoseconds.
+  /// In nanoseconds, as all times here. A request that takes more is long.
+  let longFrom: Double
   let services: [Double]
   /// The arrivals at a mean distance of a second.
   private let arrivals: [Double]
 
   init(_ input: Capacity.Input, workers: Int, seed: UInt64) {
-    (mean, long, self.workers) = (input.mean, input.long, workers)
+    (mean, long, longFrom, self.workers) = (input.mean, input.long, Capacity.longFrom * input.mean, workers)
     services = input.service.times(input.samples, mean: input.mean, seed: seed)
     arrivals = ArrivalSchedule(count: input.samples, interval: 1e9, spacing: input.spacing, seed: seed).offsets.map {
       Double($0) / 1e9
@@ -31,8 +32,7 @@ struct RequestStream: Sendable {
   /// The slowdowns in one queue without any cost.
   func ideal(_ load: Double) -> [Double] {
     let sojourns = SharedQueue.sojourns(
-      arrivals: offsets(load), services: services, servers: workers, long: long, longFrom: Capacity.longFrom * mean,
-      piece: mean)
+      arrivals: offsets(load), services: services, servers: workers, long: long, longFrom: longFrom, piece: mean)
     return zip(sojourns, services).map { $0 / $1 }
   }
 }
@@ -62,7 +62,7 @@ final class ServedRequests: @unchecked Sendable {
     runs.deallocate()
   }
 
-  func isLong(_ request: Int) -> Bool { stream.services[request] > Capacity.longFrom * stream.mean }
+  func isLong(_ request: Int) -> Bool { stream.services[request] > stream.longFrom }
   func rounds(nanoseconds: Double) -> Int { spin.rounds(nanoseconds: nanoseconds) }
   func rounds(of request: Int) -> Int { rounds(nanoseconds: stream.services[request]) }
 

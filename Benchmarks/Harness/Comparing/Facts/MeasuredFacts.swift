@@ -100,6 +100,8 @@ struct MeasuredFacts: Encodable {
   let forkCost: [ForkCostFacts]
   /// Graham's bound of the efficiency of replayed workflows.
   let replayBounds: [Bound]
+  /// The slowdown that requests should stay below.
+  let slowdownLevel = ServiceLevel.slowdown
   /// How many samples a process needs for a percentile.
   let percentileSamples = Dictionary(uniqueKeysWithValues: SampleSeries.percentiles.map { ($0.name, $0.samples) })
   let machines: MachineFacts?

@@ -42,6 +42,7 @@ struct ProgramGraph {
   /// Runs the graph on this thread, and where the body's forks would run.
   func run(current: @escaping @Sendable () -> Int) -> Outcome {
     let outcome = Monitor(Outcome(runs: Array(repeating: 0, count: shape.before.count)))
+    // Not by the seed's remainder of three, which decides whether nodes fail.
     let order = GraphOrder.allCases[seed % 7 % GraphOrder.allCases.count]
     let graph = shape.graph(order: order, failing: failing, asynchronous: asynchronous) {
       [asynchronous] node, isRight in
