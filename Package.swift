@@ -192,7 +192,8 @@ let laboratory: [Target] = [
     dependencies: [
       "CMeasure", "HarnessWords", "HarnessStatistics", "HarnessMeasuring", "HarnessPlanning", "HarnessResults",
       "HarnessComparing",
-      "HarnessGate", "Operations", "Subjects", "Workloads", "Laboratory", "Simulation", "VirtualScheduling",
+      "HarnessGate", "Operations", "OperationTraceEvents", "Subjects", "Workloads", "Laboratory", "Simulation",
+      "VirtualScheduling",
       .product(name: "ArgumentParser", package: "swift-argument-parser", condition: whenLaboratory),
     ],
     path: "Benchmarks/opbench", swiftSettings: settings),
@@ -218,7 +219,10 @@ let tests: [Target] = [
     path: "Tests/OperationCoreTests", swiftSettings: settings),
   .testTarget(
     name: "SchedulingTests",
-    dependencies: ["OperationBackends", "OperationForks", "OperationJobs", "Scheduling", "Operations", "TestSupport"],
+    dependencies: [
+      "OperationBackends", "OperationForks", "OperationJobs", "Primitives", "Scheduling", "Operations",
+      "DispatchBackend", "StealingBackend", "ThreadPoolBackend", "TestSupport",
+    ],
     path: "Tests/SchedulingTests",
     swiftSettings: settings),
   .testTarget(
@@ -257,11 +261,11 @@ let tests: [Target] = [
   .testTarget(
     name: "ThreadPoolBackendTests",
     dependencies: [
-      "ThreadPoolBackend", "OperationCore", "OperationForks", "OperationJobs", "Scheduling", "TestSupport",
+      "ThreadPoolBackend", "OperationCore", "OperationForks", "OperationJobs", "Primitives", "Scheduling", "TestSupport",
     ],
     path: "Tests/ThreadPoolBackendTests", swiftSettings: settings),
   .testTarget(
-    name: "DispatchBackendTests", dependencies: ["DispatchBackend", "OperationJobs", "TestSupport"],
+    name: "DispatchBackendTests", dependencies: ["DispatchBackend", "OperationJobs", "Primitives", "TestSupport"],
     path: "Tests/DispatchBackendTests", swiftSettings: settings),
   // Seeded stress: an engine that a test and a small program (for memory checkers) share.
   .target(
@@ -371,7 +375,7 @@ let tests: [Target] = [
       "CPlatform", "OperationBackends",
       "Operations", "OperationComposition", "DeterministicOperations", "TestSupport", "StealingBackend",
       "ThreadPoolBackend",
-      "DispatchBackend",
+      "DispatchBackend", "OperationTraceEvents", "Primitives",
     ],
     path: "Tests/Processes/Scenarios", swiftSettings: settings),
   .testTarget(

@@ -86,7 +86,7 @@ public final class DeterministicBackend: Backend {
     fairnessInterval: Int = Fairness.defaultInterval, runsByItself: Bool, advancesByItself: Bool,
     patience: Duration = .seconds(1), recordsSteps: Bool = false
   ) {
-    workerCount = checkedWorkerCount(workers)
+    workerCount = WorkerNumber(workers).most
     self.strategy = strategy
     self.seed = seed
     driver = Driver(

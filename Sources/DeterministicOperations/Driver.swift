@@ -25,7 +25,7 @@ final class Driver: @unchecked Sendable {
   init(_ pool: VirtualPool, runsByItself: Bool, advancesByItself: Bool, patience: UInt64, records: Bool) {
     lock = Locked(DriverState(pool, records: records))
     threads = PoolThreads(
-      poolName: "deterministic", monitorName: "op-watch", workerCount: pool.workerCount,
+      poolName: "deterministic", monitorName: "op-watch", workers: WorkerNumber(pool.workerCount),
       limit: ThreadShortage.threadLimit)
     self.runsByItself = runsByItself
     self.advancesByItself = advancesByItself

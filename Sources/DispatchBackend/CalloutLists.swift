@@ -9,9 +9,10 @@ import Synchronization
 /// The ready jobs, and the callouts that drain them. Kept alive by its callouts.
 ///
 /// A callout is *out* from when it is handed over until it finds nothing to run. At most `allowed` callouts are out:
-/// `width`, one for each blocked callout (its job announced that it blocks, or the monitor marked it), and the
-/// monitor's bonus. On a private queue the first `width` callouts are handed to Dispatch. Dispatch has a thread for
-/// each CPU, and adds one a second. The other callouts get threads of the backend's own. Everything is under `lock`.
+/// the workers, one for each blocked callout (its job announced that it blocks, or the monitor marked it), and the
+/// monitor's bonus. On a private queue the first callouts, one for each worker, are handed to Dispatch. Dispatch has a
+/// thread for each CPU, and adds one a second. The other callouts get threads of the backend's own. Everything is under
+/// `lock`.
 /// `ThreadPoolBackend/README.md` has the protocol.
 final class CalloutLists: ListPool, ForkHost, @unchecked Sendable {
   // Sendable: the fields are constants, atomics, or guarded by `lock`.
@@ -48,7 +49,7 @@ final class CalloutLists: ListPool, ForkHost, @unchecked Sendable {
   /// Nobody else uses the queue, so jobs may also run on threads that are not the queue's own.
   let isPrivate: Bool
   /// How many callouts are out while none is blocked.
-  private let width: Int
+  let workerNumber: WorkerNumber
   private let threadLimit: Int
   private let lock: Locked<State>
   let monitor = BlockingMonitor(name: "dispatch-watch")
@@ -60,13 +61,13 @@ final class CalloutLists: ListPool, ForkHost, @unchecked Sendable {
   private static let calloutLength = 256
 
   init(
-    queue: DispatchQueue, isPrivate: Bool, width: Int, fairnessInterval: Int,
+    queue: DispatchQueue, isPrivate: Bool, workers: WorkerNumber, fairnessInterval: Int,
     threadLimit: Int = ThreadShortage.threadLimit
   ) {
     self.queue = queue
     self.isPrivate = isPrivate
-    self.width = width
-    self.threadLimit = max(width, threadLimit)
+    workerNumber = workers
+    self.threadLimit = max(workers.most, threadLimit)
     lock = Locked(State(jobs: PriorityFIFO(fairnessInterval: fairnessInterval)))
     cplatform_watch_fork()
   }
@@ -104,7 +105,9 @@ final class CalloutLists: ListPool, ForkHost, @unchecked Sendable {
 
   /// A guest takes the place of a callout. One place is always left: a guest may wait for an operation of the backend
   /// in a way that the backend does not know.
-  private var allowed: Int { max(1, width - lock.state.guests) + lock.state.blocked + lock.state.bonus.places }
+  private var allowed: Int {
+    max(1, workerNumber.now - lock.state.guests) + lock.state.blocked + lock.state.bonus.places
+  }
 
   /// Called under `lock`; gives `lock` up. Calls out as many callouts as there are jobs and places for. If more are
   /// wanted, the monitor looks whether the callouts that are out block.
@@ -114,7 +117,7 @@ final class CalloutLists: ListPool, ForkHost, @unchecked Sendable {
     let places = min(allowed, isPrivate ? threadLimit : .max) - lock.state.out
     let new = max(0, min(wanted, places))
     if wanted > places, lock.state.guests > 0 { lock.state.lacksPlaceForJob = true }
-    let toDispatch = isPrivate ? max(0, min(new, width - lock.state.onQueue)) : new
+    let toDispatch = isPrivate ? max(0, min(new, workerNumber.now - lock.state.onQueue)) : new
     lock.state.out += new
     lock.state.onQueue += toDispatch
     lock.state.pending += toDispatch
@@ -343,7 +346,8 @@ private func calloutEntry(_ lists: UnsafeMutableRawPointer?) {
 
 // What `MonitoredPool` and `ListPool` ask.
 extension CalloutLists {
-  var workerCount: Int { width }
+  /// `allowed` reads the number under the lock.
+  func showPlaces() {}
   func lockPool() { lock.lock() }
   func unlockPool() { lock.unlock() }
 

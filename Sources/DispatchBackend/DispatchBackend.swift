@@ -11,26 +11,30 @@ import Primitives
 /// drain the lists.
 public final class DispatchBackend: Backend {
   public let name = "dispatch"
-  public let workerCount: Int
+  /// How many jobs run at the same time now. A backend for which no number was chosen follows the CPUs that the process
+  /// may use. It looks every 100 milliseconds while jobs wait for a thread.
+  public var workerCount: Int { lists.workerNumber.now }
   private let lists: CalloutLists
   /// Written once, at the end of `init`.
   nonisolated(unsafe) package private(set) var home: BackendHome!
 
   /// Makes a backend on a private concurrent queue.
   /// - Parameters:
-  ///   - workers: jobs that run at the same time; by default the CPUs that this process may use, or what
-  ///     OPERATIONS_WORKERS says. Traps when it is not positive.
+  ///   - workers: jobs that run at the same time; by default what OPERATIONS_WORKERS says, or else the CPUs that this
+  ///     process may use. The backend then follows the CPUs: see `workerCount`. Traps when it is not positive.
   ///   - fairnessInterval: see `Fairness`. Traps when it is negative.
   public convenience init(workers: Int? = nil, fairnessInterval: Int = Fairness.defaultInterval) {
-    self.init(workers: workers, fairnessInterval: fairnessInterval, threadLimit: ThreadShortage.threadLimit)
+    self.init(workers: WorkerNumber(workers), fairnessInterval: fairnessInterval)
   }
 
   /// - Parameter threadLimit: the most callouts that may be out, blocked callouts included.
-  package init(workers: Int?, fairnessInterval: Int = Fairness.defaultInterval, threadLimit: Int) {
-    workerCount = checkedWorkerCount(workers)
+  package init(
+    workers: WorkerNumber, fairnessInterval: Int = Fairness.defaultInterval,
+    threadLimit: Int = ThreadShortage.threadLimit
+  ) {
     lists = CalloutLists(
       queue: DispatchQueue(label: "operations.dispatch-backend", attributes: .concurrent), isPrivate: true,
-      width: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit)
+      workers: workers, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit)
     home = BackendHome(self, host: lists)
   }
 
@@ -38,9 +42,8 @@ public final class DispatchBackend: Backend {
   /// every job runs on the queue.
   /// - Parameter fairnessInterval: see `Fairness`. Traps when it is negative.
   public init(queue: DispatchQueue, fairnessInterval: Int = Fairness.defaultInterval) {
-    workerCount = defaultWorkerCount()
     lists = CalloutLists(
-      queue: queue, isPrivate: false, width: workerCount, fairnessInterval: Fairness.checked(fairnessInterval))
+      queue: queue, isPrivate: false, workers: WorkerNumber(nil), fairnessInterval: Fairness.checked(fairnessInterval))
     home = BackendHome(self, host: lists)
   }
 

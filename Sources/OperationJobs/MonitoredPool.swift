@@ -14,7 +14,7 @@ package protocol PoolMember: AnyObject, Sendable {
 package protocol MonitoredPool: AnyObject, Sendable {
   associatedtype Member: PoolMember
 
-  var workerCount: Int { get }
+  var workerNumber: WorkerNumber { get }
   var monitor: BlockingMonitor { get }
 
   func lockPool()
@@ -28,6 +28,8 @@ package protocol MonitoredPool: AnyObject, Sendable {
   /// Adds to the number of blocked members.
   func countBlocked(_ change: Int)
   var bonus: BlockingMonitor.Bonus { get set }
+  /// The number of workers may have changed: shows the number of places to those who look without the lock.
+  func showPlaces()
   /// Whether jobs wait for a thread.
   var hasQueuedJobs: Bool { get }
   /// Gives the lock up, and then has threads run the queued jobs in the places that a look has found.
@@ -42,9 +44,15 @@ extension MonitoredPool {
     monitor.arm { [weak self] recheck in self?.look(recheck: recheck) }
   }
 
-  /// The monitor's look: gives away the places of members that block without announcing it.
+  /// The most workers.
+  package var workerCount: Int { workerNumber.most }
+
+  /// The monitor's look: follows the number of CPUs, and gives away the places of members that block without announcing it.
   private func look(recheck: Bool) -> BlockingMonitor.Look {
+    workerNumber.look()
+    let workerCount = workerNumber.now
     lockPool()
+    showPlaces()
     let members = members
     let blocked = occupancy.blocked
     unlockPool()

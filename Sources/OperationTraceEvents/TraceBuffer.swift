@@ -42,6 +42,8 @@ package final class TraceBuffer: @unchecked Sendable {
   let fullAt = Atomic<UInt64>(.max)
   /// The thread is gone.
   let isEnded = Atomic<Bool>(false)
+  /// What the thread found in a study, in the place of events.
+  let studied = ProbeStudy.Own()
   private let first = Atomic<UInt>(0)
   private var current: ChunkPointer?
 
@@ -66,12 +68,13 @@ package final class TraceBuffer: @unchecked Sendable {
   // MARK: - Owner
 
   package func append(_ event: TraceEvent) {
+    if ProbeStudy.isOn.load(ordering: .relaxed) { return studied.note(event) }
     if !place(event) { drop(at: event.time) }
   }
 
   /// Appends an event with its text before it.
   package func append(_ event: TraceEvent, name: String?) {
-    guard let name else { return append(event) }
+    guard let name, !ProbeStudy.isOn.load(ordering: .relaxed) else { return append(event) }
     let slots = TraceEvent.slots(of: name)
     var event = event
     event.textLength = UInt16(slots.count)
@@ -123,6 +126,7 @@ package final class TraceBuffer: @unchecked Sendable {
     queue = 0
     queueName = nil
     finishedHere = 0
+    studied.begin()
     session.store(number, ordering: .releasing)
   }
 

@@ -50,6 +50,9 @@ package struct TraceEvent: Sendable {
     /// A dispatch queue's thread begins to run jobs.
     case calloutBegins
     case calloutEnds
+
+    /// How many kinds there are: the raw values are the numbers below it.
+    static let count = Int(calloutEnds.rawValue) + 1
   }
 
   /// Bits of `value` in `added`, above the level.

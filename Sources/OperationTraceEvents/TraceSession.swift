@@ -64,6 +64,14 @@ package enum TraceSession {
     }
   }
 
+  /// Visits the buffers of the present session.
+  static func visitBuffers(_ visit: (TraceBuffer) -> Void) {
+    lock.withLock {
+      let current = number.load(ordering: .relaxed)
+      for buffer in lock.state.buffers where buffer.session.load(ordering: .acquiring) == current { visit(buffer) }
+    }
+  }
+
   // MARK: - For the recording threads
 
   /// The calling thread's buffer, in the present session.

@@ -52,6 +52,7 @@ extension StealingPool {
 
 // What `MonitoredPool` asks.
 extension StealingPool: MonitoredPool {
+  var workerNumber: WorkerNumber { threads.workers }
   var monitor: BlockingMonitor { threads.monitor }
   func lockPool() { sleepLock.lock() }
   func unlockPool() { sleepLock.unlock() }
@@ -71,15 +72,16 @@ extension StealingPool: MonitoredPool {
     get { sleepLock.state.bonus }
     set {
       sleepLock.state.bonus = newValue
-      activeLimit.store(workerCount + newValue.places, ordering: .relaxed)
+      placeCount.store(workerCount + newValue.places, ordering: .relaxed)
     }
   }
+  func showPlaces() { withheld.store(workerNumber.withheld, ordering: .relaxed) }
   var hasQueuedJobs: Bool { hasVisibleWork }
 
   /// Each thread that finds work passes the search on, so that as many threads start as there is work for.
   func unlockAfterLook(hasQueuedJobs: Bool) -> Bool {
     sleepLock.unlock()
-    if hasQueuedJobs, sleepNow.reaction(limit: activeLimit.load(ordering: .relaxed)) == .activate {
+    if hasQueuedJobs, sleepNow.reaction(limit: activeLimit) == .activate {
       activate(mayInsist: false)
     }
     return false

@@ -30,7 +30,7 @@ extension StealingPool: ForkHost {
   /// The places that are free, and the threads that search.
   var idlePlaces: Int {
     let now = sleepNow
-    return max(0, activeLimit.load(ordering: .relaxed) - now.active) + now.searching
+    return max(0, activeLimit - now.active) + now.searching
   }
 
   func show(_ ticket: Job, wakes: Bool) -> Bool {

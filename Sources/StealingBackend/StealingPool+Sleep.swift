@@ -55,7 +55,7 @@ extension StealingPool {
   /// search on.
   func stopSearching() {
     let now = count(0 &- SleepWord.oneSearching)
-    var places = activeLimit.load(ordering: .relaxed) - now.active
+    var places = activeLimit - now.active
     if now.searching == 0 {
       guard hasVisibleWork else { return }
       react()
@@ -73,7 +73,7 @@ extension StealingPool {
   func activate(wanted: Int = 1, mayInsist: Bool = true) {
     sleepLock.lock()
     let now = sleepNow
-    switch now.reaction(limit: activeLimit.load(ordering: .relaxed), wanted: wanted) {
+    switch now.reaction(limit: activeLimit, wanted: wanted) {
     case .activate: break
     case .nothing: return sleepLock.unlock()
     case .busy:
@@ -170,7 +170,7 @@ extension StealingPool {
     sleepLock.unlock()
     threads.shortage.leaveLimit()
     if now.searching == 0, hasVisibleWork {
-      switch now.reaction(limit: activeLimit.load(ordering: .relaxed)) {
+      switch now.reaction(limit: activeLimit) {
       case .nothing: break
       case .activate: if wakeSelf(worker) { return .woken }
       case .busy: armMonitor()
@@ -181,17 +181,45 @@ extension StealingPool {
       Forks.ask(of: self)
       if Forks.areKept(for: self), wakeSelf(worker) { return .woken }
     }
+    return park(worker, isSurplus: surplus)
+  }
+
+  /// Sleeps until another thread wakes the worker. A surplus thread ends after a while, unless it has jobs.
+  private func park(_ worker: Worker, isSurplus: Bool) -> WokenOrEnded {
     worker.counts.sleeps.count()
     if cplatform_is_tracing() { TraceProbe.parks() }
-    while !worker.parker.park(timeoutNanoseconds: surplus ? PoolThreads.surplusLifetime : -1) {
+    while !worker.parker.park(timeoutNanoseconds: isSurplus ? PoolThreads.surplusLifetime : -1) {
       sleepLock.lock()
-      if sleepNow.hasSurplus(workerCount: workerCount) || stopping.load(ordering: .relaxed), removeFromStack(worker) {
-        return retire(worker)
-      }
+      let isWanted = sleepNow.hasSurplus(workerCount: workerCount) || stopping.load(ordering: .relaxed)
+      if isWanted, worker.queuedCount == 0, removeFromStack(worker) { return retire(worker) }
       sleepLock.unlock()
     }
     if cplatform_is_tracing() { TraceProbe.unparks() }
     return .woken
+  }
+
+  /// A worker for which there is no CPU any more goes to sleep between two jobs. Others steal what it has queued.
+  /// - Returns: nil when the worker has a place after all. It has not slept then.
+  func stepBack(_ worker: Worker, searching: Bool) -> WokenOrEnded? {
+    sleepLock.lock()
+    if worker.watched.takeMark() { count(0 &- SleepWord.oneBlocked) }
+    // Under the lock: of two workers one steps back when one place is missing.
+    guard sleepNow.active > activeLimit, !stopping.load(ordering: .relaxed) else {
+      sleepLock.unlock()
+      return nil
+    }
+    let hasJobs = worker.queuedCount > 0
+    // Before the worker counts as asleep: a thread that is alone awake then knows of its jobs.
+    if hasJobs { asleepWithJobs.wrappingAdd(1, ordering: .sequentiallyConsistent) }
+    let now = count(SleepWord.oneSleeping &- (searching ? SleepWord.oneSearching : 0))
+    sleepLock.state.stack.append(worker)
+    let surplus = now.hasSurplus(workerCount: workerCount)
+    sleepLock.unlock()
+    // A submit that saw this thread search relies on it, and the other threads may have blocked meanwhile.
+    if now.searching == 0, hasVisibleWork { react() }
+    let end = park(worker, isSurplus: surplus)
+    if hasJobs { asleepWithJobs.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
+    return end
   }
 
   /// - Returns: false when another thread woke the worker meanwhile. The worker must then take that thread's token.

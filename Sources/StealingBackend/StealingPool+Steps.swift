@@ -20,7 +20,9 @@ extension StealingPool: StealingSteps {
     if hasWork(level: level) { hint(level) }
   }
 
-  var isOnlyOneAwake: Bool { sleepNow.isOnlyOneAwake }
+  var isOnlyOneAwake: Bool {
+    sleepNow.isOnlyOneAwake && asleepWithJobs.load(ordering: .sequentiallyConsistent) == 0
+  }
 
   // MARK: - Workers
 
@@ -138,7 +140,7 @@ extension StealingPool: StealingSteps {
   }
 
   func reaction(wanted: Int) -> Reaction {
-    sleepNow.reaction(limit: activeLimit.load(ordering: .relaxed), wanted: wanted)
+    sleepNow.reaction(limit: activeLimit, wanted: wanted)
   }
 
   func lacksPlace() {

@@ -90,7 +90,7 @@ extension StealingPool {
   @inline(__always)
   func react() {
     guard rules.isUsual else { return reactByStrategy() }
-    let limit = activeLimit.load(ordering: .relaxed)
+    let limit = activeLimit
     switch sleepNow.reaction(limit: limit) {
     case .nothing: return
     case .activate: activate()

@@ -16,6 +16,14 @@ extension StealingPool {
     var searching = true
     var patience = Patience(Patience.Times(strategy.search.times))
     while true {
+      if withheld.load(ordering: .relaxed) > 0, sleepNow.active > activeLimit {
+        if OwedReferences.isOwing { settle(&searching) }
+        switch stepBack(worker, searching: searching) {
+        case .woken: searching = true
+        case .end: return threadEnds()
+        case nil: break
+        }
+      }
       var job = nextJob(worker)
       if job == 0 {
         if !searching { searching = tryStartSearching() }
@@ -41,11 +49,13 @@ extension StealingPool {
       }
       switch sleep(worker, searching: searching) {
       case .woken: searching = true
-      case .end:
-        if cplatform_is_tracing() { TraceProbe.threadEnds() }
-        return
+      case .end: return threadEnds()
       }
     }
+  }
+
+  private func threadEnds() {
+    if cplatform_is_tracing() { TraceProbe.threadEnds() }
   }
 
   /// A search has found nothing.

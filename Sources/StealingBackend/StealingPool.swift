@@ -31,8 +31,13 @@ final class StealingPool: @unchecked Sendable {
   let levelHint = PaddedPointer(Atomic<UInt32>(0))
   /// The number of threads, and what they do.
   let sleepWord = PaddedPointer(Atomic<UInt64>(0))
-  /// At most this many threads are active: the number of workers plus the monitor's bonus.
-  let activeLimit: Atomic<Int>
+  /// The number of workers plus the monitor's bonus: see `activeLimit`.
+  let placeCount: Atomic<Int>
+  /// How many workers have no CPU now.
+  let withheld: Atomic<Int>
+
+  /// How many workers sleep that had jobs in their deques when they stepped back.
+  let asleepWithJobs = Atomic<Int>(0)
 
   let sleepLock = Locked(Sleepers())
 
@@ -52,17 +57,18 @@ final class StealingPool: @unchecked Sendable {
   let wakes = Atomic<UInt64>(0)
   let replacements = Atomic<UInt64>(0)
 
-  init(workerCount: Int, fairnessInterval: Int, threadLimit: Int, strategy: StealingStrategy) {
-    rules = StealingRules(strategy, workers: workerCount)
+  init(workers number: WorkerNumber, fairnessInterval: Int, threadLimit: Int, strategy: StealingStrategy) {
+    rules = StealingRules(strategy, workers: number.most)
     multiQueue = MultiQueue(
       lists: rules.multiQueueLists, stickiness: strategy.priorities.stickiness, fairnessInterval: fairnessInterval)
     threads = PoolThreads(
-      poolName: "work-stealing", monitorName: "steal-monitor", workerCount: workerCount, limit: threadLimit)
+      poolName: "work-stealing", monitorName: "steal-monitor", workers: number, limit: threadLimit)
     self.fairnessInterval = fairnessInterval
     workers = .allocate(capacity: threads.limit)
     injectors = .allocate(capacity: rules.placeCount * Job.levels)
     for list in 0..<rules.placeCount * Job.levels { (injectors + list).initialize(to: PaddedPointer(JobInjector())) }
-    activeLimit = Atomic(workerCount)
+    placeCount = Atomic(number.most)
+    withheld = Atomic(number.withheld)
   }
 
   deinit {
@@ -81,8 +87,15 @@ final class StealingPool: @unchecked Sendable {
   func level(of job: Job) -> Int { rules.hasLevels ? job.level : Job.middleLevel }
 
   var strategy: StealingStrategy { rules.strategy }
-  var workerCount: Int { threads.workerCount }
   var threadsCreated: Int { threads.createdCount }
+
+  /// At most this many threads are active. Guests count as active. One place is always left for a worker.
+  @inline(__always)
+  var activeLimit: Int {
+    let places = placeCount.load(ordering: .relaxed)
+    let withheld = withheld.load(ordering: .relaxed)
+    return withheld == 0 ? places : places - max(0, min(withheld, workerCount - 1 - guests.load(ordering: .relaxed)))
+  }
 
   var sleepNow: SleepWord { SleepWord(bits: sleepWord.pointer.pointee.load(ordering: .sequentiallyConsistent)) }
 

@@ -24,6 +24,7 @@ extension ThreadPool {
 
 // What `MonitoredPool` and `ListPool` ask.
 extension ThreadPool {
+  var workerNumber: WorkerNumber { threads.workers }
   var monitor: BlockingMonitor { threads.monitor }
   func lockPool() { lock.lock() }
   func unlockPool() { lock.unlock() }
@@ -40,6 +41,7 @@ extension ThreadPool {
     get { lock.state.bonus }
     set { lock.state.bonus = newValue }
   }
+  func showPlaces() { lock.state.workers = workerNumber.now }
   var hasQueuedJobs: Bool { queuedCount > 0 }
   /// With a lock for each level, a job may be taken before it is counted.
   var queuedCount: Int { max(0, queued.pointer.pointee.load(ordering: .sequentiallyConsistent)) }

@@ -24,19 +24,19 @@ final class ThreadPool: ListPool, @unchecked Sendable {
   /// Jobs in all queues, for spinning threads.
   let queued = PaddedPointer(Atomic<Int>(0))
 
-  init(workerCount: Int, fairnessInterval: Int, threadLimit: Int, strategy: ThreadPoolStrategy) {
+  init(workers: WorkerNumber, fairnessInterval: Int, threadLimit: Int, strategy: ThreadPoolStrategy) {
     self.strategy = strategy
     threads = PoolThreads(
-      poolName: "thread", monitorName: "pool-monitor", workerCount: workerCount, limit: threadLimit)
+      poolName: "thread", monitorName: "pool-monitor", workers: workers, limit: threadLimit)
     lock = Locked(
       State(
         PriorityFIFO(
           fairnessInterval: fairnessInterval, hasLevels: strategy.order == .priority,
-          newestFirst: strategy.order == .lifo), workerCount: workerCount))
+          newestFirst: strategy.order == .lifo), workers: workers.now))
     levels = LevelLists(strategy, fairnessInterval: fairnessInterval)
     if levels.isUsed {
       lock.withLock {
-        levels.places.pointer.pointee.store(workerCount, ordering: .relaxed)
+        levels.places.pointer.pointee.store(workers.now, ordering: .relaxed)
         lock.state.shownPlaces = levels.places.pointer
       }
     }
@@ -45,7 +45,6 @@ final class ThreadPool: ListPool, @unchecked Sendable {
   /// Whether the calling thread is one of this pool's.
   var isCurrentWorker: Bool { WorkerLocal.current(of: self, as: PoolThread.self) != nil }
 
-  var workerCount: Int { threads.workerCount }
   var threadsCreated: Int { threads.createdCount }
 
   // MARK: - Submitting

@@ -10,7 +10,10 @@ import Scheduling
 public final class ThreadPoolBackend: Backend {
   /// `threadpool`; with a strategy also the decisions that differ from the default, such as `threadpool(order=fifo)`.
   public let name: String
-  public let workerCount: Int
+  /// How many threads run jobs at the same time now. A pool for which no number was chosen follows the CPUs that the
+  /// process may use. It looks every 100 milliseconds while jobs wait for a thread. A thread that has no CPU any more
+  /// finishes its job first.
+  public var workerCount: Int { pool.threads.workers.now }
   /// How the pool schedules.
   public let strategy: ThreadPoolStrategy
   private let pool: ThreadPool
@@ -18,27 +21,26 @@ public final class ThreadPoolBackend: Backend {
   nonisolated(unsafe) package private(set) var home: BackendHome!
 
   /// - Parameters:
-  ///   - workers: threads that run jobs at the same time; by default the CPUs that this process may use (affinity
-  ///     mask and cgroup quota), or what OPERATIONS_WORKERS says. Traps when it is not positive.
+  ///   - workers: threads that run jobs at the same time; by default what OPERATIONS_WORKERS says, or else the CPUs that
+  ///     this process may use (affinity mask and cgroup quota). The pool then follows the CPUs: see `workerCount`. Traps
+  ///     when it is not positive.
   ///   - fairnessInterval: see `Fairness`. Traps when it is negative.
   ///   - strategy: how the pool schedules. Traps when a number in it is out of the range that the decision has.
   public convenience init(
     workers: Int? = nil, fairnessInterval: Int = Fairness.defaultInterval, strategy: ThreadPoolStrategy = .init()
   ) {
-    self.init(
-      workers: workers, fairnessInterval: fairnessInterval, threadLimit: ThreadShortage.threadLimit, strategy: strategy)
+    self.init(workers: WorkerNumber(workers), fairnessInterval: fairnessInterval, strategy: strategy)
   }
 
   /// - Parameter threadLimit: the most threads that the pool may have, blocked threads included.
   package init(
-    workers: Int?, fairnessInterval: Int = Fairness.defaultInterval, threadLimit: Int,
-    strategy: ThreadPoolStrategy = .init()
+    workers: WorkerNumber, fairnessInterval: Int = Fairness.defaultInterval,
+    threadLimit: Int = ThreadShortage.threadLimit, strategy: ThreadPoolStrategy = .init()
   ) {
-    workerCount = checkedWorkerCount(workers)
     self.strategy = strategy.checked
     name = strategy.name(of: "threadpool")
     pool = ThreadPool(
-      workerCount: workerCount, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit,
+      workers: workers, fairnessInterval: Fairness.checked(fairnessInterval), threadLimit: threadLimit,
       strategy: strategy)
     home = BackendHome(self, host: pool, visibility: strategy.forks)
   }

@@ -7,7 +7,7 @@ extension ThreadPool {
   /// What the pool's lock guards.
   struct State: ~Copyable {
     var jobs: PriorityFIFO
-    let workerCount: Int
+    var workers: Int { didSet { showPlaces() } }
     var active = 0 { didSet { showPlaces() } }
     var live = 0
     /// Threads inside `whileBlocked`, and those that the monitor marked.
@@ -28,14 +28,14 @@ extension ThreadPool {
     var wakes: UInt64 = 0
     var replacements: UInt64 = 0
 
-    init(_ jobs: consuming PriorityFIFO, workerCount: Int) {
+    init(_ jobs: consuming PriorityFIFO, workers: Int) {
       self.jobs = jobs
-      self.workerCount = workerCount
+      self.workers = workers
     }
 
     /// A guest takes the place of a worker, so that no more threads run than the pool has workers. One place is always
     /// left: a guest may wait for an operation of the pool in a way that the pool does not know.
-    var allowed: Int { max(1, workerCount - guests) + blocked + bonus.places }
+    var allowed: Int { max(1, workers - guests) + blocked + bonus.places }
 
     /// Behind each change of the number of places, and before the look at the queued jobs that may follow.
     private func showPlaces() {

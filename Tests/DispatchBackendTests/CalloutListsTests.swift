@@ -1,5 +1,6 @@
 import Dispatch
 import OperationJobs
+import Primitives
 import TestSupport
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
 @Suite struct CalloutListsTests {
   @Test func `other users of a queue have a turn between the jobs of one callout`() throws {
     let queue = DispatchQueue(label: "shared")
-    let lists = CalloutLists(queue: queue, isPrivate: false, width: 1, fairnessInterval: 0)
+    let lists = CalloutLists(queue: queue, isPrivate: false, workers: WorkerNumber(1), fairnessInterval: 0)
     let log = EventLog<Int>()
     let (begun, gate, done) = (Gate(), Gate(), CountdownLatch(1_001))
     // The first job is running when the others and the block of another user are there.
@@ -40,7 +41,8 @@ import Testing
 
   @Test func `a private queue keeps its callouts, and runs each job once`() throws {
     let lists = CalloutLists(
-      queue: DispatchQueue(label: "private", attributes: .concurrent), isPrivate: true, width: 2, fairnessInterval: 0)
+      queue: DispatchQueue(label: "private", attributes: .concurrent), isPrivate: true, workers: WorkerNumber(2),
+      fairnessInterval: 0)
     let (counter, done) = (Counter(), CountdownLatch(1_000))
     for _ in 0..<1_000 {
       lists.submit(
@@ -55,7 +57,8 @@ import Testing
 
   @Test func `a job that waits for the next one gives its place away`() throws {
     let lists = CalloutLists(
-      queue: DispatchQueue(label: "private", attributes: .concurrent), isPrivate: true, width: 1, fairnessInterval: 0)
+      queue: DispatchQueue(label: "private", attributes: .concurrent), isPrivate: true, workers: WorkerNumber(1),
+      fairnessInterval: 0)
     let (second, done) = (Gate(), CountdownLatch(2))
     lists.submit(
       Job {

@@ -1,5 +1,6 @@
 import Glibc
 import Operations
+import Primitives
 import TestSupport
 import Testing
 
@@ -230,7 +231,8 @@ struct StrategyEffectTests {
   /// Waits inside of waits, deeper than the pool has threads: with nobody to take the place, the waiting thread helps.
   @Test func aWaitingThreadHelpsAtTheLimitOfThreads() throws {
     let backends: [any Backend] = [
-      StealingBackend(workers: 1, threadLimit: 2), ThreadPoolBackend(workers: 1, threadLimit: 2),
+      StealingBackend(workers: WorkerNumber(1), threadLimit: 2),
+      ThreadPoolBackend(workers: WorkerNumber(1), threadLimit: 2),
     ]
     for backend in backends {
       let queue = OperationQueue(backend: backend)

@@ -1,6 +1,7 @@
 import OperationCore
 import OperationForks
 import OperationJobs
+import Primitives
 import Scheduling
 import TestSupport
 import Testing
@@ -13,7 +14,7 @@ import Testing
     workers: Int, threadLimit: Int = 64, _ strategy: String = "", _ body: (ThreadPool) throws -> Void
   ) throws {
     let pool = ThreadPool(
-      workerCount: workers, fairnessInterval: 0, threadLimit: threadLimit, strategy: try .init(strategy))
+      workers: WorkerNumber(workers), fairnessInterval: 0, threadLimit: threadLimit, strategy: try .init(strategy))
     try body(pool)
     pool.stop()
     try inTime("the pool to end") { pool.join() }

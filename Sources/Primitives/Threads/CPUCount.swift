@@ -132,19 +132,6 @@ package struct CgroupMount: Equatable {
 /// The most workers that a backend may have. The pools count threads in fields of 16 bits.
 package let mostWorkers = 16_384
 
-/// How many workers a backend has: the number asked for, or else `defaultWorkerCount`. Traps when the number is less
-/// than one, or more than `mostWorkers`.
-package func checkedWorkerCount(_ workers: Int?) -> Int {
-  guard let workers else { return defaultWorkerCount() }
-  if workers < 1 { fatalError("Operations: a backend needs at least one worker, not \(workers)") }
-  if workers > mostWorkers { fatalError("Operations: a backend has at most \(mostWorkers) workers, not \(workers)") }
-  return workers
-}
-
-/// How many workers a backend has for which the program names no number: OPERATIONS_WORKERS, or else one worker for
-/// each CPU that the process may use.
-package func defaultWorkerCount() -> Int { WorkersVariable.value ?? CPUCount.available() }
-
 /// The environment variable with which an operator says how many workers a backend has. A number that the program names
 /// goes first.
 package enum WorkersVariable {

@@ -4,8 +4,9 @@ import Synchronization
 /// The threads of a pool, whatever hands them their jobs: how many may be started and how many are alive, what
 /// happens when the system has no thread, and the monitor that looks for blocked threads.
 package struct PoolThreads: ~Copyable, Sendable {
-  /// The number of threads that compute at the same time.
-  package let workerCount: Int
+  package let workers: WorkerNumber
+  /// The most threads that compute at the same time.
+  package var workerCount: Int { workers.most }
   /// The most threads that are started, whatever blocks.
   package let limit: Int
   package let monitor: BlockingMonitor
@@ -26,10 +27,10 @@ package struct PoolThreads: ~Copyable, Sendable {
   /// - Parameters:
   ///   - poolName: the pool's name in messages: "the … pool".
   ///   - monitorName: the name of the monitor's thread.
-  package init(poolName: String, monitorName: String, workerCount: Int, limit: Int) {
+  package init(poolName: String, monitorName: String, workers: WorkerNumber, limit: Int) {
     self.poolName = poolName
-    self.workerCount = workerCount
-    self.limit = max(workerCount, limit)
+    self.workers = workers
+    self.limit = max(workers.most, limit)
     monitor = BlockingMonitor(name: monitorName)
     shortage = ThreadShortage(poolName: poolName)
     cplatform_watch_fork()

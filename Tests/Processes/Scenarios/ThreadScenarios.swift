@@ -2,6 +2,7 @@ import CPlatform
 import DispatchBackend
 import Glibc
 import OperationBackends
+import Primitives
 import StealingBackend
 import TestSupport
 import ThreadPoolBackend
@@ -251,9 +252,9 @@ enum ThreadScenarios {
 
   private static func small(_ name: String, limit: Int) -> any Backend {
     switch name {
-    case "stealing": StealingBackend(workers: 2, threadLimit: limit)
-    case "threadpool": ThreadPoolBackend(workers: 2, threadLimit: limit)
-    default: DispatchBackend(workers: 2, threadLimit: limit)
+    case "stealing": StealingBackend(workers: WorkerNumber(2), threadLimit: limit)
+    case "threadpool": ThreadPoolBackend(workers: WorkerNumber(2), threadLimit: limit)
+    default: DispatchBackend(workers: WorkerNumber(2), threadLimit: limit)
     }
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+import OperationTraceEvents
 import Operations
 import TestSupport
 
@@ -12,6 +13,9 @@ enum TraceScenarios {
     ]
     for backend in allBackends {
       all["trace-program-\(backend)"] = { attempt { try backend.withBackend(workers: 2) { try program(on: $0) } } }
+    }
+    for backend in compensatingBackends {
+      all["study-\(backend)"] = { attempt { try backend.withBackend(workers: 2) { try studied(on: $0) } } }
     }
     for backend in compensatingBackends {
       all["trace-spare-\(backend)"] = { attempt { try backend.withBackend(workers: 1) { try blocked(on: $0) } } }
@@ -36,6 +40,44 @@ enum TraceScenarios {
     let operation = BlockOperation(block: body)
     operation.name = name
     return operation
+  }
+
+  // MARK: - Studies
+
+  /// Counts, activities and delays of a run. What is wrong is printed.
+  private static func studied(on backend: any Backend) throws {
+    let queue = OperationQueue(backend: backend)
+    let count = 200
+    func run() {
+      let operations = (0..<count).map { _ in BlockOperation {} }
+      for (operation, next) in zip(operations, operations.dropFirst()) { next.addDependency(operation) }
+      queue.addOperations(operations, waitUntilFinished: true)
+    }
+    func check(_ holds: Bool, _ what: String) { if !holds { print("\(backend.name): \(what)") } }
+    let delay: UInt64 = 50_000
+    for delays: [TraceEvent.Kind: UInt64] in [[:], [.begins: delay], [.finishesHere: delay], [.added: delay]] {
+      ProbeStudy.start(delays: delays)
+      run()
+      let found = ProbeStudy.stop()
+      for kind: TraceEvent.Kind in [.added, .begins, .finishesHere] {
+        check(found.counts[kind] == UInt64(count), "\(kind): \(found.counts)")
+      }
+      // One behind the other, whichever thread runs it.
+      let least = delays.isEmpty ? 0 : UInt64(count) * delay
+      check(found.elapsed >= least, "\(delays) took \(found.elapsed)")
+      let sum = found.times.values.reduce(0, +)
+      let whole = found.elapsed * UInt64(found.threads)
+      check(found.threads >= 1 && sum <= whole && Double(sum) >= 0.95 * Double(whole), "\(sum) of \(whole): \(found)")
+      check(found.times[.body, default: 0] > 0 && found.times[.between, default: 0] > 0, "\(found.times)")
+    }
+    check(!OperationTrace.isOn, "the study goes on")
+    // A recording behind a study has its events, and a study behind a recording its counts.
+    OperationTrace.start()
+    run()
+    check(OperationTrace.stop().json.contains("BlockOperation"), "no events in a recording behind a study")
+    ProbeStudy.start()
+    run()
+    check(ProbeStudy.stop().counts[.begins] == UInt64(count), "behind a recording")
   }
 
   // MARK: - From outside

@@ -9,6 +9,7 @@ struct ProgramTraceTests {
   static let scenarios =
     ["trace-api", "trace-part", "trace-full", "trace-while-running", "trace-fork", "trace-moves"]
     + allBackends.map { "trace-program-\($0)" } + compensatingBackends.map { "trace-spare-\($0)" }
+    + compensatingBackends.map { "study-\($0)" }
 
   /// Runs a scenario with a file name in a variable, and reads that file.
   private func trace(
@@ -102,6 +103,14 @@ struct ProgramTraceTests {
     let (trace, output) = try trace("trace-api", in: "TRACE_FILE")
     #expect(trace.slices.filter { $0.category == "operation" }.map(\.name) == ["inside"])
     #expect(output == "cannot write /no/such/folder/trace.json: No such file or directory\n")
+  }
+
+  @Test(
+    "A study counts events, adds up the time of threads, and delays what it is told to", arguments: compensatingBackends
+  )
+  func studies(backend: TestBackend) throws {
+    let run = try Scenario("study-\(backend)")
+    #expect(run.exitCode == 0 && run.output.isEmpty, "\(run.output)")
   }
 
   @Test("A trace of a part of a run shows what is cut off at its ends")

@@ -1,0 +1,54 @@
+import CPlatform
+import Synchronization
+
+/// How many workers a pool has now. A number that somebody chose stays. Without one, the pool has a worker for each CPU
+/// that the process may use, and follows the CPUs: a quota of the cgroup may be cut and given back, and the affinity
+/// mask may change.
+@usableFromInline
+package final class WorkerNumber: Sendable {
+  /// The most that the pool will have: the number that was chosen, or the CPUs of the affinity mask at the start.
+  package let most: Int
+  private let count: Atomic<Int>
+  private let lastLook = Atomic<UInt64>(0)
+  /// Nil when the number was chosen.
+  private let cpus: (@Sendable () -> Int)?
+
+  /// How long a look at the CPUs counts, in nanoseconds.
+  private let interval: UInt64
+
+  /// - Parameters:
+  ///   - workers: the number asked for; nil: OPERATIONS_WORKERS, or else the CPUs. Traps when the number is less than
+  ///     one, or more than `mostWorkers`.
+  ///   - affinity: the CPUs without any quota.
+  ///   - interval: how long a look at the CPUs counts, in nanoseconds: as long as the usual period of a quota.
+  ///   - cpus: reads how many CPUs the process may use.
+  package init(
+    _ workers: Int?, affinity: @autoclosure () -> Int = CPUCount.affinity(), interval: UInt64 = 100_000_000,
+    cpus: @escaping @Sendable () -> Int = CPUCount.available
+  ) {
+    self.interval = interval
+    guard let chosen = workers ?? WorkersVariable.value else {
+      let now = min(mostWorkers, cpus())
+      (most, self.cpus) = (max(now, min(mostWorkers, affinity())), cpus)
+      count = Atomic(now)
+      return
+    }
+    if chosen < 1 { fatalError("Operations: a backend needs at least one worker, not \(chosen)") }
+    if chosen > mostWorkers { fatalError("Operations: a backend has at most \(mostWorkers) workers, not \(chosen)") }
+    (most, self.cpus) = (chosen, nil)
+    count = Atomic(chosen)
+  }
+
+  package var now: Int { count.load(ordering: .relaxed) }
+
+  /// How many of the workers have no CPU now.
+  package var withheld: Int { most - now }
+
+  /// Looks at the CPUs, unless the last look is younger than `interval`. One thread calls this at a time: the monitor.
+  /// A look reads a few small files.
+  package func look(at time: UInt64 = cplatform_now_ns()) {
+    guard let cpus, time &- lastLook.load(ordering: .relaxed) >= interval else { return }
+    lastLook.store(time, ordering: .relaxed)
+    count.store(max(1, min(most, cpus())), ordering: .relaxed)
+  }
+}
