@@ -66,18 +66,18 @@ int opbench_perf_open(uint32_t type, uint64_t config, int thread, int exclude_ke
 // Room for 8,192 CPUs, because the kernel refuses a set that is smaller than its own.
 enum { most_cpus = 8192 };
 
-// Puts the CPU with that index among the CPUs that the calling thread may use into `one`; a negative index stands for
-// the last CPU. Returns the number of CPUs that the thread may use, or 0 when the kernel does not say.
-static int choose_cpu(int index, cpu_set_t *all, cpu_set_t *one, size_t size) {
+// Puts `wanted` CPUs into `chosen`, from that index on among the CPUs that the calling thread may use. Returns the number
+// of CPUs that the thread may use, or 0 when the kernel does not say.
+static int choose_cpus(int index, int wanted, cpu_set_t *all, cpu_set_t *chosen, size_t size) {
   CPU_ZERO_S(size, all);
-  CPU_ZERO_S(size, one);
+  CPU_ZERO_S(size, chosen);
   if (sched_getaffinity(0, size, all) != 0) return 0;
   int count = CPU_COUNT_S(size, all);
-  int left = index < 0 ? count - 1 : index % count;
-  for (int cpu = 0; cpu < most_cpus; cpu++)
-    if (CPU_ISSET_S(cpu, size, all) && left-- == 0) {
-      CPU_SET_S(cpu, size, one);
-      break;
+  int left = index < 0 ? count - wanted : index % count;
+  for (int cpu = 0; cpu < most_cpus && wanted > 0; cpu++)
+    if (CPU_ISSET_S(cpu, size, all) && left-- <= 0) {
+      CPU_SET_S(cpu, size, chosen);
+      wanted--;
     }
   return count;
 }
@@ -85,7 +85,7 @@ static int choose_cpu(int index, cpu_set_t *all, cpu_set_t *one, size_t size) {
 void opbench_begin_on(unsigned index) {
   cpu_set_t *all = CPU_ALLOC(most_cpus), *one = CPU_ALLOC(most_cpus);
   size_t size = CPU_ALLOC_SIZE(most_cpus);
-  if (all && one && choose_cpu((int)(index & INT_MAX), all, one, size) > 1) {
+  if (all && one && choose_cpus((int)(index & INT_MAX), 1, all, one, size) > 1) {
     // The first call returns when the thread has moved. The thread then stays on that CPU until the kernel has a
     // reason to move the thread again.
     if (sched_setaffinity(0, size, one) == 0) sched_setaffinity(0, size, all);
@@ -94,13 +94,32 @@ void opbench_begin_on(unsigned index) {
   CPU_FREE(one);
 }
 
-int opbench_stay_on_one(void) {
-  cpu_set_t *all = CPU_ALLOC(most_cpus), *one = CPU_ALLOC(most_cpus);
+int opbench_stay_on_last(unsigned count) {
+  cpu_set_t *all = CPU_ALLOC(most_cpus), *last = CPU_ALLOC(most_cpus);
   size_t size = CPU_ALLOC_SIZE(most_cpus);
   int error = ENOMEM;
-  if (all && one) error = choose_cpu(-1, all, one, size) > 0 && sched_setaffinity(0, size, one) == 0 ? 0 : errno;
+  if (all && last)
+    error = choose_cpus(-1, (int)count, all, last, size) > 0 && sched_setaffinity(0, size, last) == 0 ? 0 : errno;
   CPU_FREE(all);
-  CPU_FREE(one);
+  CPU_FREE(last);
+  return error;
+}
+
+int opbench_limit_cpus(int thread, unsigned count) {
+  static cpu_set_t *before;
+  size_t size = CPU_ALLOC_SIZE(most_cpus);
+  if (!before) {
+    cpu_set_t *all = CPU_ALLOC(most_cpus);
+    if (!all || sched_getaffinity(getpid(), size, all) != 0) return errno;
+    before = all;
+  }
+  cpu_set_t *some = CPU_ALLOC(most_cpus);
+  if (!some) return ENOMEM;
+  CPU_ZERO_S(size, some);
+  for (int cpu = most_cpus - 1; cpu >= 0; cpu--)
+    if (CPU_ISSET_S(cpu, size, before) && (count == 0 || CPU_COUNT_S(size, some) < (int)count)) CPU_SET_S(cpu, size, some);
+  int error = sched_setaffinity(thread, size, some) == 0 ? 0 : errno;
+  CPU_FREE(some);
   return error;
 }
 

@@ -44,6 +44,9 @@ public struct Abilities: OptionSet, Hashable, Sendable {
   /// A task of Swift's default executor goes to the subject for one step. The subject has `hop`.
   public static let hops = Abilities(rawValue: 16_384)
 
+  /// A number of workers that follows the CPUs which the process may use. The subject has `init(workers:)` with 0.
+  public static let following = Abilities(rawValue: 65_536)
+
   /// Graphs that are made once and run often. The subject has `record`.
   public static let recordedGraphs = Abilities(rawValue: 32_768)
 
@@ -63,6 +66,7 @@ public struct Abilities: OptionSet, Hashable, Sendable {
     (.hops, "hops", "way for a task to go there for one step"),
     (.limits, "limits", "limits that hold for less urgent work alone"),
     (.dependenciesAtOnce, "dependencies-at-once", "initializer that takes dependencies"),
+    (.following, "following", "number of workers that follows the CPUs"),
     (.recordedGraphs, "recorded-graphs", "graph that is made once and run often"),
   ]
 

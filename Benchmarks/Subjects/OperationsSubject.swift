@@ -23,7 +23,7 @@ public final class OperationsSubject<Choice: BackendChoice>: OperationSubject {
   public static var abilities: Abilities {
     [
       .threads, .cancellation, .operations, .barriers, .suspension, .fairness, .millions, .queues, .forks, .loops,
-      .collections, .tasks, .hops, .limits, .dependenciesAtOnce, .recordedGraphs,
+      .collections, .tasks, .hops, .limits, .dependenciesAtOnce, .recordedGraphs, .following,
     ]
   }
 

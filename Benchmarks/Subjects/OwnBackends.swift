@@ -10,6 +10,7 @@ public protocol BackendChoice: Sendable {
   /// The summary of the `BareSubject`.
   static var bareSummary: String { get }
   static var role: SubjectRole { get }
+  /// - Parameter workers: 0 for the CPUs that the process may use.
   static func makeBackend(workers: Int, fairnessInterval: Int) -> Executor
   /// Runs before each operation is made. Does nothing, except in the control of `opbench validate`.
   static func beforeEach()
@@ -44,7 +45,7 @@ public enum StealingChoice: BackendChoice {
   public static var bareSummary: String { "the work-stealing pool, closures submitted to it directly" }
   public static func makeBackend(workers: Int, fairnessInterval: Int) -> StealingBackend {
     let backend = StealingBackend(
-      workers: workers, fairnessInterval: fairnessInterval, strategy: SubjectVariant.stealing)
+      workers: workers == 0 ? nil : workers, fairnessInterval: fairnessInterval, strategy: SubjectVariant.stealing)
     MadeBackends.add(backend)
     return backend
   }
@@ -56,7 +57,7 @@ public enum ThreadPoolChoice: BackendChoice {
   public static var bareSummary: String { "the pool with one lock, closures submitted to it directly" }
   public static func makeBackend(workers: Int, fairnessInterval: Int) -> ThreadPoolBackend {
     let backend = ThreadPoolBackend(
-      workers: workers, fairnessInterval: fairnessInterval, strategy: SubjectVariant.threadPool)
+      workers: workers == 0 ? nil : workers, fairnessInterval: fairnessInterval, strategy: SubjectVariant.threadPool)
     MadeBackends.add(backend)
     return backend
   }
@@ -69,7 +70,7 @@ public enum DispatchChoice: BackendChoice {
     "our priority lists on Dispatch's threads, closures submitted to them directly"
   }
   public static func makeBackend(workers: Int, fairnessInterval: Int) -> DispatchBackend {
-    DispatchBackend(workers: workers, fairnessInterval: fairnessInterval)
+    DispatchBackend(workers: workers == 0 ? nil : workers, fairnessInterval: fairnessInterval)
   }
 }
 

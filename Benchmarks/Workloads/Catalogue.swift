@@ -16,6 +16,7 @@ package struct Catalogue: Sendable {
   /// One benchmark, in the process that measures it. Nothing is read or generated for other benchmarks. Nil when there
   /// is no such benchmark.
   package static func workload(_ name: BenchmarkName, context: String, seed: UInt64) throws -> (any Workload)? {
+    if name == DescribedLoad.name { return DescribedLoad(try LoadDescription.read(path: context)) }
     let replay = name == Replay.name ? try Replay(graphs: RunContext(context).graphs, seed: seed) : nil
     return made(replay).first { $0.name == name }
   }
@@ -82,6 +83,7 @@ package struct Catalogue: Sendable {
       Sleepers(),
       NestedWait(),
       IdleCPU(),
+      Crowded(),
       TreePeak(),
       Burst(),
       Pipeline(),

@@ -51,6 +51,15 @@ package struct Selection: Sendable {
     return plan
   }
 
+  /// The plan of one benchmark, which need not be in the catalogue: without references.
+  package func plan(of workload: any Workload) throws -> Plan {
+    let arms = try arms(try subjects(withReferences: false))
+    let choice = BenchmarkChoice(workload, parameterSets: workload.parameterSets(), variants: [])
+    return Plan(
+      scenarios: scenarios(choice, arms).filter { !$0.arms.isEmpty }, effort: effort, seed: seed, allocator: allocator,
+      startup: startup)
+  }
+
   /// The plan of an ablation: the first subject against each of the others, without references. Scenarios without a
   /// time to compare, and subjects that cannot run all that the first can, have no place in it. Allocations are not
   /// counted.

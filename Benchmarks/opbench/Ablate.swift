@@ -146,6 +146,9 @@ struct Ablate: ParsableCommand {
     planned.reference = backend
     planned.strategies = SubjectVariant.facts(of: names)
     planned.commandOutput = self.options.output
+    planned.ending = { [plan] results, width in
+      AblationText(AblationTable(AblationRatios(results, plan.arms), seed: plan.seed)).text(width: width)
+    }
     begin()
     var failed: [Complaint] = []
     let result = try planned.run(options, onFailure: { failed.append($0) })

@@ -24,19 +24,12 @@ enum SimulateOptions {
   static func works(_ list: String) throws -> [Double] {
     var all: [Double] = []
     for text in list.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let time = nanoseconds(text), 1...1e9 ~= time else {
+      guard let time = TimeText.nanoseconds(text), 1...1e9 ~= time else {
         throw Complaint(.usage, "--work takes times from 1ns to 1s, such as 10us or 500ns,1ms; not '\(list)'")
       }
       if !all.contains(time) { all.append(time) }
     }
     return all
-  }
-
-  private static func nanoseconds(_ text: Substring) -> Double? {
-    for (unit, factor) in [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)] where text.hasSuffix(unit) {
-      return Double(text.dropLast(unit.count)).map { $0 * factor }
-    }
-    return nil
   }
 
   /// - Parameters:

@@ -70,13 +70,16 @@ struct ServiceLevelTests {
   ])
   func longRequestsAreServedAsIsSaid(long: SharedQueue.Long, expected: [Double]) {
     let sojourns = SharedQueue.sojourns(
-      arrivals: [0, 0, 2, 2], services: [10, 12, 1, 2], servers: 2, long: long, longFrom: 5, piece: 2)
+      arrivals: [0, 0, 2, 2], services: [10, 12, 1, 2], servers: 2, long: long,
+      isLong: [true, true, false, false], piece: 2)
     #expect(sojourns == expected, "\(long)")
   }
 
   @Test func aFreeServerTakesPiecesOfALongRequest() {
     func sojourns(_ long: SharedQueue.Long) -> [Double] {
-      SharedQueue.sojourns(arrivals: [0, 1], services: [20, 1], servers: 4, long: long, longFrom: 5, piece: 2)
+      SharedQueue.sojourns(
+        arrivals: [0, 1], services: [20, 1], servers: 4, long: long, isLong: [true, false],
+        piece: 2)
     }
     // Twenty is ten pieces for four servers. One of them serves the short request for a while.
     #expect(sojourns(.forked)[0] == 6 && sojourns(.divided)[0] == 20 && sojourns(.later)[0] == 20)
@@ -87,7 +90,8 @@ struct ServiceLevelTests {
   func allIsServed(long: SharedQueue.Long) {
     let services = ServiceTimes.pareto.times(2_000, mean: 1, seed: 3)
     let sojourns = SharedQueue.sojourns(
-      arrivals: Array(repeating: 0, count: 2_000), services: services, servers: 1, long: long, longFrom: 4, piece: 1)
+      arrivals: Array(repeating: 0, count: 2_000), services: services, servers: 1, long: long,
+      isLong: services.map { $0 > 4 }, piece: 1)
     let total = services.reduce(0, +)
     #expect(abs(sojourns.max()! / total - 1) < 1e-9 && zip(sojourns, services).allSatisfy { $0 > 0.999_999 * $1 })
   }
@@ -125,7 +129,8 @@ struct ServiceLevelTests {
     func capacity(_ long: SharedQueue.Long) -> Double? {
       ServiceLevel.highestLoad { load in
         let sojourns = SharedQueue.sojourns(
-          arrivals: arrivals.map { $0 * 50 / load }, services: services, servers: 2, long: long, longFrom: 4, piece: 1)
+          arrivals: arrivals.map { $0 * 50 / load }, services: services, servers: 2, long: long,
+          isLong: services.map { $0 > 4 }, piece: 1)
         return ServiceLevel.holds(zip(sojourns, services).map { $0 / $1 })
       }
     }

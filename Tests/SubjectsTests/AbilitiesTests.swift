@@ -24,7 +24,7 @@ struct AbilitiesTests {
     let ours = [
       "operations", "cancellation", "threads", "barriers", "suspension", "fairness", "millions", "queues", "forks",
       "loops", "collections", "tasks", "hops", "limits", "dependencies-at-once",
-      "recorded-graphs",
+      "following", "recorded-graphs",
     ]
     #expect(able["stealing"] == ours && able["threadpool"] == ours && able["dispatch"] == ours)
     #expect(able["foundation"] == ["operations", "cancellation", "threads", "barriers", "suspension", "queues"])

@@ -14,9 +14,13 @@ int opbench_perf_open(uint32_t type, uint64_t config, int thread, int exclude_ke
 /// The thread may use the same CPUs afterwards as before. Does nothing when the thread may use only one CPU.
 void opbench_begin_on(unsigned index);
 
-/// Binds the calling thread, and so whatever the thread starts from now on, to the last of the CPUs that it may use.
-/// Returns 0, or errno.
-int opbench_stay_on_one(void);
+/// Binds the calling thread, and so whatever the thread starts from now on, to the last `count` of the CPUs that it may
+/// use. Returns 0, or errno.
+int opbench_stay_on_last(unsigned count);
+
+/// Binds a thread of this process to the last `count` of the CPUs that the process had at the first call; 0 for all of
+/// them. One thread calls this at a time. Returns 0, or errno.
+int opbench_limit_cpus(int thread, unsigned count);
 
 /// A descriptor that becomes readable when the process ends (pidfd_open); negative, with errno, when the kernel has no
 /// such descriptors.

@@ -28,7 +28,7 @@ extension Metric {
       return .more
     }
     // The laboratory sets the arrival interval, the same for all subjects, and computes what is ideal.
-    if self == .arrivalInterval || self == .idealCapacity || Metric.idealSlowdowns.contains(self) { return nil }
+    if self == .arrivalInterval || name.hasPrefix("ideal_") { return nil }
     let costs = [
       "ns", "bytes", "allocations", "percent", "switches", "migrations", "faults", "instructions", "cycles",
     ]

@@ -20,15 +20,15 @@ package struct SharedQueue {
   ///   - arrivals: when the requests come, in ascending order.
   ///   - services: how long each takes. All times have one unit.
   ///   - servers: how many requests are served at a time.
-  ///   - longFrom: a request that takes more is long.
+  ///   - isLong: which requests are long; empty: none is.
   ///   - piece: how long a piece of a long request takes.
   /// - Complexity: O(servers) for each request and each piece.
   package static func sojourns(
-    arrivals: [Double], services: [Double], servers: Int, long: Long = .same, longFrom: Double = .infinity,
+    arrivals: [Double], services: [Double], servers: Int, long: Long = .same, isLong: [Bool] = [],
     piece: Double = .infinity
   ) -> [Double] {
     precondition(servers > 0 && arrivals.count == services.count, "a service time for each arrival, and a server")
-    var queue = SharedQueue(arrivals, services, servers, long, longFrom: longFrom, piece: piece)
+    var queue = SharedQueue(arrivals, services, servers, long, isLong, piece: piece)
     queue.run()
     return zip(queue.ends, arrivals).map { $0 - $1 }
   }
@@ -44,7 +44,7 @@ package struct SharedQueue {
   private let arrivals: [Double]
   private let services: [Double]
   private let long: Long
-  private let longFrom: Double
+  private let isLongRequest: [Bool]
   private let piece: Double
 
   private var ends: [Double]
@@ -72,15 +72,15 @@ package struct SharedQueue {
   }
 
   private init(
-    _ arrivals: [Double], _ services: [Double], _ servers: Int, _ long: Long, longFrom: Double, piece: Double
+    _ arrivals: [Double], _ services: [Double], _ servers: Int, _ long: Long, _ isLong: [Bool], piece: Double
   ) {
-    (self.arrivals, self.services, self.long, self.longFrom, self.piece) = (arrivals, services, long, longFrom, piece)
+    (self.arrivals, self.services, self.long, isLongRequest, self.piece) = (arrivals, services, long, isLong, piece)
     (ends, left) = (services, services)
     crew = Array(repeating: 0, count: services.count)
     turns = Array(repeating: nil, count: servers)
   }
 
-  private func isLong(_ request: Int) -> Bool { long != .same && services[request] > longFrom }
+  private func isLong(_ request: Int) -> Bool { long != .same && isLongRequest[request] }
 
   private mutating func run() {
     var next = 0

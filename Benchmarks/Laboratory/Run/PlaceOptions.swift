@@ -13,6 +13,6 @@ package struct PlaceOptions: ParsableArguments {
   /// Binds this process and what it starts, before anything counts the CPUs. The pools then have one worker unless the
   /// user says otherwise.
   func bind() throws {
-    if oneCPU { try CPUs.stayOnOne() }
+    if oneCPU { try CPUs.stay(onLast: 1) }
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import HarnessComparing
 import HarnessMeasuring
 import HarnessPlanning
 import HarnessResults
@@ -16,6 +17,8 @@ package struct PlannedRun {
   package var reference: String
   /// The decisions of the subjects whose strategy was chosen, by subject.
   package var strategies: [String: [StrategyFacts]] = [:]
+  /// Makes the text at the end out of the results and the width; nil: the table of a run.
+  package var ending: ((ResultTable, Int) -> String)?
   /// The name that `--output` had in the command, when the rows go to another file.
   package var commandOutput: String?
 

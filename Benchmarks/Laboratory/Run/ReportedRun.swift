@@ -77,9 +77,8 @@ struct ReportedRun {
     let results = ResultTable(result)
     let width = TextWidth.columns(of: destination.tableDescriptor)
     let table =
-      plan.isAblation
-      ? AblationText(AblationTable(AblationRatios(results, plan.arms), seed: plan.seed)).text(width: width)
-      : Table(results, plan: plan, failures: result.failures).text(
+      planned.ending?(results, width)
+      ?? Table(results, plan: plan, failures: result.failures).text(
         reference: planned.reference, ours: ours, subjects: columns(record.peers), width: width)
     try DescriptorOutput.write("\n" + table, to: destination.tableDescriptor, name: "the table")
     if let name = destination.file { progress.say("wrote \(name) and its .env.json") }
@@ -98,7 +97,7 @@ struct ReportedRun {
   private func writeEnding(_ results: ResultTable) throws {
     let destination = outputs.destination
     let verdicts =
-      plan.isAblation
+      planned.ending != nil
       ? []
       : FamilyVerdict.all(
         results, plan: plan, reference: planned.reference, ours: ours,

@@ -100,7 +100,7 @@ struct Capacity: Workload {
         subject.add(item)
       }
       return { request in
-        if input.long != .same, requests.isLong(request) {
+        if input.long != .same, requests.isLessUrgent(request) {
           add(request, left: requests.rounds(of: request))
         } else {
           subject.submit { requests.serve(request) }
@@ -130,24 +130,32 @@ struct Capacity: Workload {
       var readings: [Metric: [Double]] = [:]
       for _ in 0..<repeats {
         values += 1
-        let stream = RequestStream(input, workers: setting.workers, seed: setting.seed &+ values)
+        let stream = input.stream(seed: setting.seed &+ values)
+        func interval(_ load: Double) -> Double { stream.interval(load: load, workers: setting.workers) }
         /// The slowdowns at a load.
         func slowdowns(_ load: Double, isWhole: Bool) throws -> [Double] {
-          let requests = ServedRequests(stream, load: load, spin: setting.spin)
+          let requests = ServedRequests(stream, every: interval(load), spin: setting.spin)
           let sent = requests.send(isWhole: isWhole, sender(requests))
           try drain()
           return try requests.slowdowns(of: sent)
         }
+        /// The slowdowns in one queue without any cost.
+        func ideal(_ load: Double) -> [Double] {
+          let sojourns = SharedQueue.sojourns(
+            arrivals: stream.offsets(every: interval(load)), services: stream.services, servers: setting.workers,
+            long: input.long, isLong: stream.isLessUrgent, piece: input.mean)
+          return zip(sojourns, stream.services).map { $0 / $1 }
+        }
         var found: [(Metric, Double)]
         if isCurve {
           let own = Self.percentiles(try slowdowns(load, isWhole: true))
-          found = Array(zip(metrics, own + Self.percentiles(stream.ideal(load))))
+          found = Array(zip(metrics, own + Self.percentiles(ideal(load))))
         } else {
           var disturbed = 0
           let capacity = try ServiceLevel.highestLoad { load in
             try Self.agreed(&disturbed) { ServiceLevel.holds(try slowdowns(load, isWhole: false)) }
           }
-          let ideal = ServiceLevel.highestLoad { ServiceLevel.holds(stream.ideal($0)) }
+          let ideal = ServiceLevel.highestLoad { ServiceLevel.holds(ideal($0)) }
           found = [
             (.capacity, capacity ?? 0), (.idealCapacity, ideal ?? 0), (.disturbedRuns, Double(disturbed)),
           ]
@@ -210,6 +218,12 @@ struct Capacity: Workload {
       guard mean > 0, mean < .infinity, samples > 0 else {
         throw Complaint(.usage, "mean_us and samples are finite and above 0")
       }
+    }
+
+    func stream(seed: UInt64) -> RequestStream {
+      let services = service.times(samples, mean: mean, seed: seed)
+      let isLong = services.map { $0 > Capacity.longFrom * mean }
+      return RequestStream(services: services, isLessUrgent: isLong, spacing: spacing, seed: seed)
     }
   }
 }

@@ -30,11 +30,24 @@ package enum CPUs {
   /// the program would count one CPU.
   package static func begin(on place: Int) { opbench_begin_on(UInt32(truncatingIfNeeded: place)) }
 
-  /// Binds this process, which has no other threads yet, and all processes that it starts to one CPU.
-  package static func stayOnOne() throws {
-    let error = opbench_stay_on_one()
+  /// Binds all threads of this process to the last `count` of the CPUs that the process had at the first call; nil: to
+  /// all of them. Threads that start later have the CPUs of the thread that starts them.
+  package static func limit(to count: Int?) throws {
+    for thread in Threads.all() {
+      let error = opbench_limit_cpus(thread, UInt32(count ?? 0))
+      // A thread may have ended meanwhile.
+      guard error == 0 || error == ESRCH else {
+        throw Complaint(.unavailable, "cannot take CPUs from this process: \(String(cString: strerror(error)))")
+      }
+    }
+  }
+
+  /// Binds this process, which has no other threads yet, and all processes that it starts to its last `count` CPUs.
+  package static func stay(onLast count: Int) throws {
+    let error = opbench_stay_on_last(UInt32(count))
     guard error == 0 else {
-      throw Complaint(.unavailable, "cannot bind this process to one CPU: \(String(cString: strerror(error)))")
+      throw Complaint(
+        .unavailable, "cannot bind this process to \(Count.of(count, "CPU")): \(String(cString: strerror(error)))")
     }
   }
 }

@@ -1,0 +1,227 @@
+import Glibc
+import HarnessMeasuring
+import HarnessStatistics
+import HarnessWords
+import Subjects
+import Synchronization
+
+/// What else runs on the machine does to a subject.
+///
+/// Requests that each take half a millisecond arrive at a third of what the CPUs can do, for `phase_ms` alone, as long
+/// beside a crowd, and as long alone again. `beside` says what the crowd is. `workers=followed` makes the subject
+/// without a number of workers, so that it follows the CPUs. Then a batch runs beside the same crowd. Its makespan is
+/// compared with a fair share of the CPUs: what the kernel gives `workers` threads beside those of the crowd.
+struct Crowded: Workload {
+  enum Beside: String, CaseIterable {
+    /// Another instance of the subject, with as many workers, that always has jobs.
+    case pool
+    /// One busy thread of the program.
+    case thread
+    /// A busy thread for each CPU, each of which comes and goes.
+    case antagonist
+    /// A quota of the cgroup: half of the CPUs.
+    case quota
+    /// An affinity mask with half of the CPUs.
+    case affinity
+  }
+
+  let name = BenchmarkName("crowd", "requests")
+  let summary = "tails of requests, and the makespan of a batch, beside other work or on fewer CPUs"
+  let metrics = Self.tails + [Self.overFair, Self.recovery, Self.threadsLeft, Self.cpuOverWork]
+  let headlines = [Self.tails[1], Self.overFair]
+  let needs = Abilities.threads
+  let repeats = RepeatPolicy.samples(1, seconds: 4)
+
+  /// Of the requests that arrived before the crowd, beside it, and after it.
+  private static let tails = ["before", "beside", "after"].map { Metric("sojourn_\($0)_p99_ns", unit: "ns") }
+  private static let overFair = Metric("makespan_over_fair_share", unit: "ratio")
+  /// From the end of the crowd until the last request arrived whose sojourn was more than twice the p99 from before.
+  private static let recovery = Metric("recovery_ns", unit: "ns")
+  private static let threadsLeft = Metric("threads_left", unit: "threads")
+  /// The CPU time of the subject over that of the bodies.
+  private static let cpuOverWork = Metric("cpu_over_work", unit: "ratio")
+
+  func needs(_ parameters: Parameters) -> Abilities {
+    parameters["workers"] == "followed" ? [needs, .following] : needs
+  }
+
+  func extendedParameterSets() -> [Parameters] {
+    ["given", "followed"].flatMap { workers in
+      Beside.allCases.map { ["beside": $0.rawValue, "phase_ms": "600", "workers": workers] }
+    }
+  }
+
+  func repeats(_ parameters: Parameters) -> RepeatPolicy {
+    .samples(1, seconds: 4 * (parameters.number("phase_ms") ?? 600) / 1e3 + Self.rest)
+  }
+
+  private static let service = 500e3
+  private static let load = 1.0 / 3
+  private static let batch = 400
+  /// How long threads have to end that nobody needs, in seconds: longer than a surplus thread of ours sleeps.
+  private static let rest = 1.2
+
+  func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
+    guard let beside = setting.parameters["beside"].flatMap(Beside.init(rawValue:)) else {
+      let all = Beside.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Complaint(.usage, "beside is one of \(all), not as in '\(setting.parameters)'")
+    }
+    let phase = try setting.number("phase_ms") * 1e6
+    guard phase > 0 else { throw Complaint(.usage, "phase_ms is above 0, not \(phase / 1e6)") }
+    Pacer.sharpen()
+    // The process is in its group before the subject counts the CPUs.
+    let group = beside == .quota ? try QuotaGroup() : nil
+    let workers = setting.parameters["workers"] == "followed" ? 0 : setting.workers
+    let subject = S(workers: workers)
+    let crowd = Crowd<S>(beside, setting, group)
+    var values: UInt64 = 0
+    return Trial(operationsPerRepeat: 1) { _ in
+      values += 1
+      let threads = Threads.all().count
+      let cpu = Clock.processCPU()
+      let interval = Self.service / (Self.load * Double(CPUs.online))
+      let requests = ServedRequests(
+        RequestStream(
+          services: Array(repeating: Self.service, count: Int(3 * phase / interval)), spacing: .exponential,
+          seed: setting.seed &+ values), every: interval, spin: setting.spin)
+      var (isBegun, isOver) = (false, false)
+      let sent = try requests.send(isWhole: true) { request in
+        let time = requests.offset(request)
+        if !isBegun, time >= phase {
+          isBegun = true
+          try crowd.begin(seed: setting.seed &+ values)
+        }
+        if !isOver, time >= 2 * phase {
+          isOver = true
+          try crowd.end()
+        }
+        subject.submit { requests.serve(request) }
+      }
+      subject.drain()
+      let sojourns = try requests.sojourns()
+      let ended = 2 * phase
+      func tail(_ phases: Range<Double>) -> Double {
+        let own = sojourns.indices.filter { phases.contains(requests.offset($0) / phase) }.map { sojourns[$0] }.sorted()
+        return own.isEmpty ? 0 : own[Statistics.nearestRank(0.99, of: own.count)]
+      }
+      let before = tail(0..<1)
+      let late = sojourns.indices.last { requests.offset($0) >= ended && sojourns[$0] > 2 * before }
+      let batch = try Self.makespan(subject, crowd, setting, values)
+      try checkEmpty(subject.unfinished ?? 0)
+      let work = Self.service * Double(sent + Self.batch)
+      let used = Double(Clock.processCPU() - cpu) - crowd.cpu
+      Pacer.sleep(nanoseconds: UInt64(Self.rest * 1e9))
+      let left = Threads.all().count - max(threads, setting.workers + 1)
+      let found = [
+        before, tail(1..<2), tail(2..<3), batch, late.map { requests.offset($0) - ended } ?? 0, Double(max(0, left)),
+        used / work,
+      ]
+      crowd.cpu = 0
+      return Value(zip(metrics, found).map { Reading($0, $1, count: sent) })
+    }
+  }
+
+  /// The makespan of a batch beside the crowd, over that on a fair share of the CPUs.
+  private static func makespan<S: ClosureSubject>(
+    _ subject: S, _ crowd: Crowd<S>, _ setting: Setting, _ value: UInt64
+  ) throws -> Double {
+    let rounds = setting.spin.rounds(nanoseconds: service)
+    try crowd.begin(seed: setting.seed &+ value)
+    let start = Clock.now()
+    for _ in 0..<batch { subject.submit { Spin.run(rounds: rounds) } }
+    subject.drain()
+    let elapsed = Double(Clock.now() - start)
+    let share = crowd.fairShare(elapsed: elapsed, ended: try crowd.end())
+    return elapsed / (service * Double(batch) / share)
+  }
+}
+
+/// The work beside a subject.
+private final class Crowd<S: ClosureSubject> {
+  private let beside: Crowded.Beside
+  private let workers: Int
+  private let rounds: Int
+  private let group: QuotaGroup?
+  private var busy: BusyThreads?
+  private var other: Flood<S>?
+  /// The CPU time that the crowd has used, in nanoseconds.
+  var cpu = 0.0
+
+  init(_ beside: Crowded.Beside, _ setting: Setting, _ group: QuotaGroup?) {
+    (self.beside, workers, self.group) = (beside, setting.workers, group)
+    rounds = setting.spin.rounds(nanoseconds: Self.body)
+  }
+
+  private static var body: Double { 500e3 }
+  private var cpus: Int { CPUs.online }
+  private var half: Int { max(1, cpus / 2) }
+
+  func begin(seed: UInt64) throws {
+    switch beside {
+    case .pool: other = Flood(workers, rounds: rounds)
+    case .thread: busy = BusyThreads(1)
+    case .antagonist: busy = BusyThreads(cpus, comingAndGoing: seed)
+    case .quota: try group!.grant(Double(half))
+    case .affinity: try CPUs.limit(to: half)
+    }
+  }
+
+  /// - Returns: for how long the crowd wanted a CPU, in nanoseconds over all of its threads.
+  @discardableResult
+  func end() throws -> Double {
+    defer { (busy, other) = (nil, nil) }
+    switch beside {
+    case .pool:
+      let ran = other!.end()
+      cpu += Double(ran) * Self.body
+      return 0
+    case .thread, .antagonist:
+      let used = busy!.end()
+      cpu += Double(used.cpu)
+      return Double(used.wanted)
+    case .quota: try group!.grant(nil)
+    case .affinity: try CPUs.limit(to: nil)
+    }
+    return 0
+  }
+
+  /// How many CPUs are fair, where the kernel gives each thread that wants one as much.
+  func fairShare(elapsed: Double, ended wanted: Double) -> Double {
+    let threads = Double(min(workers, cpus))
+    switch beside {
+    case .pool: return min(threads, Double(cpus) / 2)
+    case .thread, .antagonist:
+      return min(threads, Double(cpus) * threads / max(Double(cpus), threads + wanted / elapsed))
+    case .quota, .affinity: return min(threads, Double(half))
+    }
+  }
+}
+
+/// Another instance of the subject, that always has jobs.
+private final class Flood<S: ClosureSubject>: @unchecked Sendable {
+  // Sendable: the fields are constants or atomics.
+  private let subject: S
+  private let rounds: Int
+  private let isOver = Atomic<Bool>(false)
+  private let ran = Atomic<Int>(0)
+
+  init(_ workers: Int, rounds: Int) {
+    (subject, self.rounds) = (S(workers: workers), rounds)
+    for _ in 0..<2 * workers { add() }
+  }
+
+  private func add() {
+    subject.submit { [self] in
+      Spin.run(rounds: rounds)
+      ran.wrappingAdd(1, ordering: .relaxed)
+      if !isOver.load(ordering: .relaxed) { add() }
+    }
+  }
+
+  /// - Returns: how many bodies ran.
+  func end() -> Int {
+    isOver.store(true, ordering: .relaxed)
+    subject.drain()
+    return ran.load(ordering: .relaxed)
+  }
+}
