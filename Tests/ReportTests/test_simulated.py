@@ -246,6 +246,7 @@ def test_the_page_and_its_figures_say_that_they_are_simulated(results, tmp_path)
     published.FOLDER.publish(program, [results], str(root))
     folder = root / published.FOLDER.name
     page = (folder / "README.md").read_text()
+    assert "hypotheses until a machine with 16 CPUs" in page
     assert "No CPU ran these tasks" in page and "What the model leaves out" in page
     assert "Of 2 other strategies 1 change places" in page
     assert "opbench simulate --model m.json" in page and "/a/" not in page
