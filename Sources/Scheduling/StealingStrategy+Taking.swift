@@ -39,7 +39,7 @@ extension StealingStrategy {
   /// queued successor can be stolen while the worker does something else.
   ///
   /// On two CPUs (`results/ablation`): with a wake for each successor, chains and graphs take longer. Without the wake,
-  /// and with shorter runs, no difference is sure.
+  /// and with runs of one, they take a little longer.
   public enum Successor: Hashable, Sendable {
     /// The thread that made the successor ready runs it at once, for up to `runLength` operations in a row.
     case runs

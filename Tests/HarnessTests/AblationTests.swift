@@ -5,6 +5,7 @@ import Testing
 @testable import HarnessMeasuring
 @testable import HarnessPlanning
 @testable import HarnessResults
+@testable import HarnessStatistics
 @testable import HarnessWords
 
 /// An ablation: a default against many changes, and time where the verdict is open.
@@ -90,7 +91,7 @@ struct AblationTests {
     #expect(table.helpful.isEmpty)
     let text = AblationText(table).text(width: 100)
     #expect(text.contains("change=1") && text.contains("what is sure:\n  change=1: forkjoin x2.0"))
-    #expect(text.contains("all 9 intervals together"))
+    #expect(text.contains("all 9 intervals"))
   }
 
   @Test func whatHelpsSomewhereAndHarmsNowhereIsHelpful() {
@@ -184,6 +185,23 @@ struct AblationTests {
       if verdicts.contains(.less) || verdicts.contains(.more) { wrong += 1 }
     }
     #expect(wrong <= 6)
+  }
+
+  /// A change that is better by just more than the margin is called no better in one of forty cells at most, when each
+  /// interval is that of one comparison; one that makes no difference, in most cells of many blocks.
+  @Test func noBetterIsSaidOfWhatIsNot() throws {
+    var noise = CoverageTests.Noise("no-better")
+    func said(_ truth: Double, blocks: Int, trials: Int) throws -> Int {
+      try (0..<trials).count { _ in
+        let logarithms = Dictionary(uniqueKeysWithValues: (0..<blocks).map { ($0, log(truth) + 0.1 * noise.next()) })
+        let mean = try #require(TrimmedMean([RatioSeries(benchmark: "a", logarithms: logarithms)]))
+        return Worth(mean, confidence: 0.95).isNoBetter
+      }
+    }
+    // 10 are expected, give or take 12 (four standard errors).
+    #expect((1...22).contains(try said(1 / 1.0301, blocks: 13, trials: 400)))
+    #expect(try said(1, blocks: 100, trials: 100) > 60)
+    #expect(try said(1.1, blocks: 40, trials: 100) == 100)
   }
 
   /// The whole comparison is dropped from an ablation, as from every other table.

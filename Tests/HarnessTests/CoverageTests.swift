@@ -129,6 +129,66 @@ struct CoverageTests {
     expect(hits, of: trials, rate: Widening.familyConfidence, isExact: false)
   }
 
+  /// What an ablation has: changes beside one default, two lines and their mean, other numbers of blocks for each
+  /// change, and a truth for each. Places that two changes have in common have the same number of the default.
+  private static func means(_ shape: Shape, _ noise: inout Noise) -> [(mean: TrimmedMean, truth: Double)] {
+    let changes = 8
+    var ofDefault: [[Double]] = []
+    for _ in 0..<2 { ofDefault.append((0..<48).map { _ in 0.1 * shape.next(&noise) }) }
+    return (0..<changes).flatMap { change in
+      let truth = change.isMultiple(of: 2) ? 0 : 0.1 * Double(change - 4)
+      let series = ofDefault.indices.map { line in
+        let blocks = (0..<13 + 5 * change).map { ($0 + 6 * change) % 48 }
+        return RatioSeries(
+          benchmark: "\(line)",
+          logarithms: Dictionary(
+            uniqueKeysWithValues: blocks.map { ($0, truth + 0.1 * shape.next(&noise) - ofDefault[line][$0]) }))
+      }
+      let all = [(series, [0, 1]), ([series[0]], [0]), ([series[1]], [1])]
+      return all.map { (TrimmedMean($0, lines: $1)!, truth) }
+    }
+  }
+
+  /// Of all intervals beside one default none leaves its truth out, in 95 of 100 tables. Intervals for one comparison
+  /// fail that by far.
+  @Test(arguments: Shape.allCases) func intervalsBesideOneDefaultHoldTogether(shape: Shape) {
+    var noise = Noise("together-\(shape)")
+    let (trials, few) = (150, 50)
+    let confidence = Together.confidence(of: [Self.means(shape, &noise).map(\.mean)], seed: 1)
+    #expect(confidence < Widening(comparisons: 24).confidence)
+    var (together, alone) = (0, 0)
+    for trial in 0..<trials {
+      let means = Self.means(shape, &noise)
+      func hold(_ confidence: Double) -> Bool {
+        means.allSatisfy { $0.mean.interval(confidence: confidence)!.contains(exp($0.truth)) }
+      }
+      if hold(confidence) { together += 1 }
+      if trial < few, hold(Widening.familyConfidence) { alone += 1 }
+    }
+    expect(together, of: trials, rate: Widening.familyConfidence, isExact: false)
+    #expect(Double(alone) < 0.8 * Double(few), "\(alone) of \(few)")
+  }
+
+  /// Of what is picked out, one of twenty is wrong at most: nine of ten numbers are noise beside one default. Picked
+  /// out at 95 %, half of them are.
+  @Test func fewDiscoveriesAreWrong() {
+    var noise = Noise("discoveries")
+    let (trials, count) = (200, 100)
+    func wrong(_ found: [Int]) -> Double { found.isEmpty ? 0 : Double(found.count { $0 >= 10 }) / Double(found.count) }
+    var (picked, plain) = (0.0, 0.0)
+    for _ in 0..<trials {
+      let shared = noise.next()
+      let chances = (0..<count).map { place in
+        erfc(abs((place < 10 ? 4 : 0) + (noise.next() + 0.3 * shared) / 1.09.squareRoot()) / 2.0.squareRoot())
+      }
+      func found(_ confidence: Double) -> [Int] { chances.indices.filter { chances[$0] < 1 - confidence } }
+      picked += wrong(found(Discoveries.confidence(of: count) { found($0).count }))
+      plain += wrong(found(0.95))
+    }
+    #expect((0.02...0.065).contains(picked / Double(trials)), "\(picked / Double(trials))")
+    #expect(plain / Double(trials) > 0.2)
+  }
+
   /// The bootstrap has no exact rate: from ten blocks it may fall a little short, not far.
   @Test func theGeometricMeansIntervalHoldsIt() throws {
     var noise = Noise("means")

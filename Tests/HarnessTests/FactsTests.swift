@@ -384,7 +384,7 @@ struct ChangeWordsTests {
     ]
     for (ratio, text) in texts {
       let series = RatioSeries(benchmark: "b", logarithms: [1: log(ratio)])
-      let worth = Worth([series], Widening(comparisons: 1), seed: 1)
+      let worth = Worth(series, confidence: 0.95)
       #expect(worth.map { WorthFacts($0).short } == text)
     }
   }

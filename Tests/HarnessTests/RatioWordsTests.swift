@@ -48,13 +48,13 @@ struct RatioWordsTests {
   @Test func aShareInWords() {
     func said(_ ratio: Double, _ what: String = "time") -> String {
       let series = RatioSeries(benchmark: "b", logarithms: [1: log(ratio)])
-      return WorthFacts(Worth([series], Widening(comparisons: 1), seed: 1)!, of: what).share.text
+      return WorthFacts(Worth(series, confidence: 0.95)!, of: what).share.text
     }
     #expect(said(0.88) == "12 % less time" && said(1.05) == "5.0 % more time")
     #expect(said(2) == "2.00 times as long" && said(0.5) == "2.00 times as fast")
     #expect(said(0.5, "CPU time") == "2.00 times less CPU time" && said(2, "CPU time") == "2.00 times the CPU time")
     let blocks = Dictionary(uniqueKeysWithValues: (1...6).map { ($0, log(0.87 + 0.006 * Double($0))) })
-    let worth = Worth([RatioSeries(benchmark: "b", logarithms: blocks)], Widening(comparisons: 1), seed: 1)!
+    let worth = Worth(RatioSeries(benchmark: "b", logarithms: blocks), confidence: 0.95)!
     #expect(WorthFacts(worth).share.range == "[9, 12]")
   }
 

@@ -143,6 +143,64 @@ struct StatisticsTests {
     #expect(GeometricMean([RatioSeries(benchmark: "a", logarithms: [:])], seed: 1) == nil)
   }
 
+  /// Of 1 to 8 the numbers 3 to 6 remain. The squares of the winsorized 3, 3, 3, 4, 5, 6, 6, 6 have the sum 14 around
+  /// their mean, and the square of the error is 14 / (4 * 3), with three degrees of freedom.
+  @Test func aTrimmedMeanByHand() throws {
+    func series(_ benchmark: String, _ values: [Double]) -> RatioSeries {
+      RatioSeries(benchmark: benchmark, logarithms: Dictionary(uniqueKeysWithValues: zip(1..., values)))
+    }
+    let one = series("a", [8, 1, 7, 2, 6, 3, 5, 4])
+    let mean = try #require(TrimmedMean([one]))
+    #expect(Self.close(mean.logarithm, 4.5) && (mean.benchmarks, mean.blocks) == (1, 8))
+    let half = try #require(mean.half(confidence: 0.95))
+    #expect(abs(half - (14.0 / 12).squareRoot() * 3.182446305284263) < 1e-8)
+    #expect(abs(mean.shares.reduce(0) { $0 + $1.share * $1.share } - 1) < 1e-12)
+    // Twice as many independent errors of the same size: half the variance, twice the degrees of freedom.
+    let both = try #require(TrimmedMean([one, series("b", [1, 2, 3, 4, 5, 6, 7, 8])]))
+    #expect(abs(try #require(both.half(confidence: 0.95)) - (7.0 / 12).squareRoot() * 2.4469118511449692) < 1e-8)
+    // A benchmark has one vote.
+    let shared = try #require(TrimmedMean([one, series("b", [1, 1]), series("b", [3, 3])]))
+    #expect(Self.close(shared.logarithm, 3.25) && shared.blocks == 2 && !shared.hasInterval)
+    // Equal numbers have no error.
+    let equal = try #require(TrimmedMean([series("a", [Double](repeating: 2, count: 6))]))
+    #expect(equal.half(confidence: 0.999) == 0 && equal.shares.isEmpty)
+    #expect(TrimmedMean([]) == nil && TrimmedMean([series("a", [])]) == nil)
+  }
+
+  @Test func theConfidenceOfTheLargestError() throws {
+    var noise = CoverageTests.Noise("largest")
+    func mean(line: Int, blocks: Int = 200, _ of: (Int) -> Double) throws -> TrimmedMean {
+      let logarithms = Dictionary(uniqueKeysWithValues: (0..<blocks).map { ($0, of($0)) })
+      return try #require(TrimmedMean([RatioSeries(benchmark: "a", logarithms: logarithms)], lines: [line]))
+    }
+    let plain = try (0..<20).map { line in try mean(line: line, blocks: 20) { _ in noise.next() } }
+    #expect(Together.confidence(of: [[plain[0]]], seed: 1) == 0.95)
+    // Independent errors: between those of Bonferroni and a little beyond those of Sidak.
+    #expect((0.9973...0.9975).contains(Together.confidence(of: [plain], seed: 1)))
+    #expect((0.9973...0.9975).contains(Together.confidence(of: plain.map { [$0] }, seed: 1)))
+    // One error, however often it is asked for.
+    let same = [[TrimmedMean](repeating: plain[0], count: 20)]
+    #expect(abs(Together.confidence(of: same, seed: 1) - 0.95) < 1e-12)
+    #expect(Together.confidence(of: [plain], seed: 1) == Together.confidence(of: [plain], seed: 1))
+    #expect(Together.confidence(of: [], seed: 1) == 0.95)
+    // Dunnett (1964): 2.51 for five treatments beside one control, of normal errors; Bonferroni: 2.58.
+    let control = (0..<200).map { _ in noise.next() }
+    let treated = try (0..<5).map { _ in try mean(line: 0) { noise.next() - control[$0] } }
+    let confidence = Together.confidence(of: [treated], seed: 1)
+    #expect((2.46...2.56).contains(StudentT.quantile(central: confidence, freedom: 1_000)))
+  }
+
+  @Test func discoveriesByHand() {
+    func confidence(_ chances: [Double]) -> Double {
+      Discoveries.confidence(of: chances.count) { confidence in chances.count { $0 <= 1 - confidence + 1e-12 } }
+    }
+    // The second of four is below 2 * 0.05 / 4, the third is not below 3 * 0.05 / 4.
+    #expect(Self.close(confidence([0.001, 0.02, 0.04, 0.9]), 0.975))
+    // The last decides for those before it.
+    #expect(Self.close(confidence([0.04, 0.045, 0.05, 0.03]), 0.95))
+    #expect(Self.close(confidence([0.5, 0.6, 0.7, 0.8]), 0.9875) && confidence([]) == 0.95)
+  }
+
   @Test func aPairWithoutALogarithmLeavesNoRatio() {
     #expect(Pairing.logarithm(0, over: 1) == nil && Pairing.logarithm(1, over: 0) == nil)
     #expect(Pairing.ratio(Pairing.logarithms(of: [1: 0, 2: 3], over: [1: 1, 2: 1]).values) == nil)

@@ -9,7 +9,7 @@ package struct AblationRatios: Sendable {
     let change: Arm
     /// Nil for all families together.
     let family: String?
-    let series: [RatioSeries]
+    let mean: TrimmedMean
   }
 
   struct OfLine: Sendable {
@@ -49,8 +49,10 @@ package struct AblationRatios: Sendable {
       columns.compactMap { family in
         let own = ofLines.filter {
           $0.change == change && (family == nil || results.lines[$0.line].family == family)
+        }.deciding
+        return TrimmedMean(own.map(\.series), lines: own.map(\.line)).map {
+          OfFamily(change: change, family: family, mean: $0)
         }
-        return own.isEmpty ? nil : OfFamily(change: change, family: family, series: own.map(\.series).deciding)
       }
     }
   }
@@ -60,16 +62,48 @@ package struct AblationRatios: Sendable {
     self.init(results, base: arms[0], changes: Array(arms.dropFirst()))
   }
 
-  /// The numbers of ratios that have an interval.
-  package var comparisonsOfFamilies: Int { ofFamilies.count { $0.series.allSatisfy(\.hasInterval) } }
-  var comparisonsOfLines: Int { ofLines.count { $0.series.hasInterval } }
+  /// The number of means that have an interval.
+  package var comparisonsOfFamilies: Int { ofFamilies.count(where: \.mean.hasInterval) }
+}
+
+extension RatioSeries {
+  /// Whether there are the six blocks that an interval needs.
+  var hasInterval: Bool { SignedRank.coverage(logarithms.count) != nil }
+}
+
+extension [AblationRatios.OfLine] {
+  /// Without the series that have no interval, where others have one: fewer blocks decide nothing.
+  fileprivate var deciding: [AblationRatios.OfLine] {
+    let enough = filter(\.series.hasInterval)
+    return enough.isEmpty ? self : enough
+  }
+}
+
+extension [AblationRatios] {
+  /// The confidence of each mean over a family, so that all of these tables hold together at 95 % (`Together`).
+  func confidenceOfFamilies(seed: UInt64) -> Double {
+    Together.confidence(of: map { $0.ofFamilies.map(\.mean) }, seed: seed)
+  }
+
+  /// What each change is worth on each line, with the confidence of each: at most 5 % of the verdicts that are not
+  /// open are expected to be wrong (`Discoveries`).
+  func ofLines() -> (worths: [[(of: AblationRatios.OfLine, worth: Worth)]], comparisons: Int, confidence: Double) {
+    func worths(_ confidence: Double) -> [[(of: AblationRatios.OfLine, worth: Worth)]] {
+      map { $0.ofLines.compactMap { own in Worth(own.series, confidence: confidence).map { (own, $0) } } }
+    }
+    let comparisons = reduce(0) { $0 + $1.ofLines.count(where: \.series.hasInterval) }
+    let confidence = Discoveries.confidence(of: comparisons) { confidence in
+      worths(confidence).reduce(0) { $0 + $1.count { $0.worth.verdict != .open } }
+    }
+    return (worths(confidence), comparisons, confidence)
+  }
 }
 
 /// What each change is worth: its times over those of the default, for each family of benchmarks and for all together.
-/// The intervals are widened so that all that are read together hold together at 95 % (`Widening`).
+/// The intervals hold together at 95 % (`Together`).
 package struct AblationTable: Sendable {
   package let ratios: AblationRatios
-  /// The number of comparisons for which the intervals are widened.
+  /// The number of intervals.
   package let comparisons: Int
   let cells: [(of: AblationRatios.OfFamily, worth: Worth)]
 
@@ -77,11 +111,11 @@ package struct AblationTable: Sendable {
   package var changes: [Arm] { ratios.changes }
   package var families: [String] { ratios.families }
 
-  /// - Parameter widening: for the comparisons of several tables; nil: for those of this one.
-  package init(_ ratios: AblationRatios, _ widening: Widening? = nil, seed: UInt64) {
-    let widening = widening ?? Widening(comparisons: ratios.comparisonsOfFamilies)
-    (self.ratios, comparisons) = (ratios, widening.comparisons)
-    cells = ratios.ofFamilies.compactMap { own in Worth(own.series, widening, seed: seed).map { (own, $0) } }
+  /// - Parameter confidence: of each interval; nil: so that those of this table hold together.
+  package init(_ ratios: AblationRatios, confidence: Double? = nil, seed: UInt64) {
+    let confidence = confidence ?? [ratios].confidenceOfFamilies(seed: seed)
+    (self.ratios, comparisons) = (ratios, ratios.comparisonsOfFamilies)
+    cells = ratios.ofFamilies.map { ($0, Worth($0.mean, confidence: confidence)) }
   }
 
   /// Nil where the change was not measured.
@@ -97,5 +131,8 @@ package struct AblationTable: Sendable {
     }.sorted { ratio($0) < ratio($1) }
   }
 
-  private func ratio(_ change: Arm) -> Double { cell(change, family: ratios.columns.first ?? nil)?.ratio ?? .infinity }
+  /// All families together; the family where there is one.
+  package func whole(_ change: Arm) -> Worth? { cell(change, family: ratios.columns.first ?? nil) }
+
+  private func ratio(_ change: Arm) -> Double { whole(change)?.ratio ?? .infinity }
 }

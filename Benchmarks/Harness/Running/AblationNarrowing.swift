@@ -6,7 +6,7 @@ import HarnessWords
 /// What an ablation does after its first blocks: which changes have another turn, in which scenario.
 ///
 /// Time goes where the verdict is open: to comparisons that are neither decided (`Ablation.Looks`) nor as narrow as the
-/// goal. The width is that of the table at the end, where the intervals of all comparisons hold together.
+/// goal. The width is that at which the intervals of all comparisons hold together whatever their errors (`Widening`).
 struct AblationNarrowing {
   private let plan: Plan
   private let looks: Ablation.Looks

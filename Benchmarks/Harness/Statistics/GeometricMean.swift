@@ -60,26 +60,14 @@ package struct GeometricMean: Hashable, Sendable {
     init?(_ all: [RatioSeries]) {
       let used = all.filter { !$0.logarithms.isEmpty }
       guard !used.isEmpty else { return nil }
-      let counts = used.reduce(into: [String: Int]()) { $0[$1.benchmark, default: 0] += 1 }
       series = used
-      weights = used.map { 1 / Double(counts[$0.benchmark]! * counts.count) }
+      weights = used.votes
       medians = used.map { Statistics.median(Array($0.logarithms.values)) }
-      benchmarks = counts.count
+      benchmarks = Set(used.map(\.benchmark)).count
       places = Set(used.flatMap(\.logarithms.keys)).sorted()
       single = used.count == 1 ? Pairing.ratio(used[0].logarithms.values) : nil
       ratio = single?.median ?? exp(zip(weights, medians).reduce(0) { $0 + $1.0 * $1.1 })
     }
-  }
-
-  /// The interval at another confidence; nil below six blocks. The bootstrap has no tails as thin as many comparisons
-  /// need, so each side of the 95 % interval is as much wider as Student's t has it.
-  /// - Parameter freedom: the degrees of freedom: one less than the fewest blocks of a series.
-  package func interval(confidence: Double, freedom: Int) -> ClosedRange<Double>? {
-    guard let interval else { return nil }
-    let wider =
-      StudentT.quantile(central: confidence, freedom: freedom) / StudentT.quantile(central: 0.95, freedom: freedom)
-    func end(_ bound: Double) -> Double { ratio * exp(log(bound / ratio) * wider) }
-    return end(interval.lowerBound)...end(interval.upperBound)
   }
 
   /// The share of resamples to leave out at each end.

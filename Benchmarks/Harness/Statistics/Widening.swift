@@ -17,9 +17,12 @@ package struct Widening: Hashable, Sendable {
 
   /// The confidence to ask of `count` processes: the widened confidence, or the most that the processes can reach. Nil
   /// below six processes, which do not reach 95 % even for one comparison.
-  package func confidence(of count: Int) -> Double? {
+  package func confidence(of count: Int) -> Double? { Self.confidence(of: count, asked: confidence) }
+
+  /// The same for any confidence.
+  package static func confidence(of count: Int, asked: Double) -> Double? {
     guard Statistics.medianRanks(count) != nil else { return nil }
-    return min(confidence, Self.extremes(count))
+    return min(asked, extremes(count))
   }
 
   /// The least confidence of the intervals of `count` processes together.

@@ -2,6 +2,8 @@
 mean."""
 
 BETTER, WORSE, SAME, OPEN = "better", "worse", "same", "open"
+# Of a change alone, by the mean of all benchmarks.
+NO_BETTER = "no better"
 # The whole of a table, in the place of a family.
 WHOLE = None
 
@@ -17,8 +19,15 @@ def meaning(ablation, verdict):
         WORSE: "surely more time in one family at least, and surely less in none",
         "mixed": "surely less time in one family at least, and surely more in another",
         SAME: f"within ±{100 * ablation.margin:g} % in every family, with the whole interval",
+        NO_BETTER: f"no sure difference in any family, and over all benchmarks surely not less than {_least(ablation):.3f} of"
+        " the time",
         OPEN: "no sure difference in any family",
     }[verdict]
+
+
+def _least(ablation):
+    """Returns the least ratio that makes no difference that matters."""
+    return 1 / (1 + ablation.margin)
 
 
 def title_of(ablation, table):
@@ -82,7 +91,7 @@ def verdict_words(change):
     verdicts = list(_verdicts(change).values())
     better, worse, count = verdicts.count(BETTER), verdicts.count(WORSE), len(verdicts)
     if count == 1:
-        return {SAME: "the same", OPEN: "no sure difference"}.get(verdicts[0], verdicts[0])
+        return {SAME: "the same", OPEN: "no sure difference"}.get(change.verdict, change.verdict)
     match change.verdict:
         case "better":
             return f"better in {better} of {count}, worse in none"
@@ -92,6 +101,8 @@ def verdict_words(change):
             return f"better in {better} of {count}, worse in {worse}"
         case "same":
             return f"the same in all {count}"
+        case "no better":
+            return "no better on the whole"
     return "no sure difference"
 
 
@@ -131,7 +142,8 @@ def in_short(ablation):
             ("mixed", "better in some and worse in others"),
             (WORSE, "worse in some and better in none"),
             (SAME, "the same in all"),
-            (OPEN, "not surely different"),
+            (NO_BETTER, f"no better on the whole (surely not less than {_least(ablation):.3f} of the time)"),
+            (OPEN, "open"),
         )
     ]
     parts = [f"{count} {'is' if count == 1 else 'are'} {words}" for count, words in counts if count]
@@ -147,10 +159,10 @@ def comparisons(ablation):
     """Returns how many comparisons hold together, and by what correction."""
     families, scenarios = ablation.families, ablation.scenarios
     return (
-        f"All verdicts on families hold together at 95 %: each interval is widened for {families.comparisons_text}"
-        f" comparisons (Bonferroni, {families.confidence_text} each). Those on single benchmarks are widened for"
-        f" {scenarios.comparisons_text} ({scenarios.confidence_text} each); where a cell has too few blocks for that, it stays"
-        " open."
+        f"All {families.comparisons_text} intervals of families hold together at 95 %. Each has {families.confidence_text}, so"
+        " that the largest of all errors beside one default is within. Verdicts on single benchmarks are exploratory: of"
+        f" those that are not open, at most 5 % are expected to be wrong (Benjamini and Hochberg, {scenarios.comparisons_text}"
+        f" comparisons, {scenarios.confidence_text} each). Where a cell has too few blocks for that, it stays open."
     )
 
 

@@ -8,15 +8,16 @@ extension AblationFacts {
   init?(_ results: MeasuredResults, claims: [PublishedClaim]?) throws {
     let measured = Self.ratios(results).filter { !$0.changes.isEmpty }
     guard !measured.isEmpty else { return nil }
-    let ofFamilies = measured.reduce(0) { $0 + $1.comparisonsOfFamilies }
-    let ofScenarios = measured.reduce(0) { $0 + $1.comparisonsOfLines }
-    let (widening, wider) = (Widening(comparisons: ofFamilies), Widening(comparisons: ofScenarios))
+    let together = measured.confidenceOfFamilies(seed: MeasuredResults.seed)
+    let ofLines = measured.ofLines()
     (cpus, margin) = (results.cpus, Worth.margin)
-    families = Widened(widening, comparisons: ofFamilies)
-    scenarios = Widened(wider, comparisons: ofScenarios)
+    families = Held(comparisons: measured.reduce(0) { $0 + $1.comparisonsOfFamilies }, confidence: together)
+    scenarios = Held(comparisons: ofLines.comparisons, confidence: ofLines.confidence)
     let words = DecisionWords(results.sets.compactMap(\.record))
     decisions = words.all
-    tables = measured.map { Self.table($0, widening, wider, words, results) }
+    tables = zip(measured, ofLines.worths).map { ratios, scenarios in
+      Self.table(AblationTable(ratios, confidence: together, seed: MeasuredResults.seed), scenarios, words, results)
+    }
     self.claims = try claims.map { [tables] in try Self.judge($0, tables, results) }
   }
 
@@ -42,13 +43,10 @@ extension AblationFacts {
   }
 
   private static func table(
-    _ ratios: AblationRatios, _ ofFamilies: Widening, _ ofLines: Widening, _ words: DecisionWords,
+    _ ablation: AblationTable, _ scenarios: [(of: AblationRatios.OfLine, worth: Worth)], _ words: DecisionWords,
     _ results: MeasuredResults
   ) -> Table {
-    let cells = AblationTable(ratios, ofFamilies, seed: MeasuredResults.seed).cells
-    let scenarios = ratios.ofLines.compactMap { own in
-      Worth([own.series], ofLines, seed: MeasuredResults.seed).map { (of: own, worth: $0) }
-    }
+    let (ratios, cells) = (ablation.ratios, ablation.cells)
     func variant(_ change: Arm) -> MeasuredSubjects.Variant { results.subjects[change.subject].variant! }
     // The changes of several decisions come last.
     let decisions = ratios.changes.map { variant($0).decision }.reduce(into: [String]()) {
@@ -72,7 +70,7 @@ extension AblationFacts {
             words.meaning(of: $0[1], decision: $0[0], subject: subject.variant!.base)
           }
           .filter { !$0.isEmpty }.joined(separator: "; "),
-          verdict: verdict(own.filter { $0.of.family != nil }.map(\.worth.verdict)),
+          verdict: verdict(own.filter { $0.of.family != nil }.map(\.worth.verdict), ablation.whole(change)),
           families: own.map { Joined(FamilyName(family: $0.of.family), WorthFacts($0.worth)) },
           scenarios: scenarios.filter { $0.of.change == change }.map {
             Joined(LinePlace(line: $0.of.line), WorthFacts($0.worth))
@@ -98,10 +96,11 @@ extension AblationFacts {
           })))
   }
 
-  private static func verdict(_ verdicts: [Verdict]) -> String {
+  private static func verdict(_ verdicts: [Verdict], _ whole: Worth?) -> String {
     let sure = Set(verdicts).intersection([.less, .more])
     guard sure.count < 2 else { return "mixed" }
-    return (sure.first ?? (Set(verdicts) == [.same] ? .same : .open)).judged
+    if let sure = sure.first ?? (Set(verdicts) == [.same] ? .same : nil) { return sure.judged }
+    return whole?.isNoBetter == true ? "no better" : Verdict.open.judged
   }
 
   /// Our numbers of the same kind as a published one. The intervals are widened for the number of all of them.
@@ -123,9 +122,9 @@ extension AblationFacts {
         }
       }
     }
-    let widening = Widening(comparisons: found.count)
+    let confidence = Widening(comparisons: found.count).confidence
     return found.compactMap { own in
-      guard let worth = Worth(own.series, widening, seed: MeasuredResults.seed) else { return nil }
+      guard let worth = TrimmedMean(own.series).map({ Worth($0, confidence: confidence) }) else { return nil }
       let found = worth.verdict.judged
       let verdict =
         found == claims[own.claim].expects.rawValue ? "agrees" : ["open", "same"].contains(found) ? found : "disagrees"

@@ -5,17 +5,17 @@ import HarnessWords
 /// What each decision of a strategy is worth: the time of every change over the time of the default strategy, for each
 /// scenario and for each family, with verdicts that hold together for all cells.
 struct AblationFacts: Encodable {
-  struct Widened: Encodable {
+  /// How many comparisons are read together, and the confidence of each.
+  struct Held: Encodable {
     let comparisons: Int
     let comparisonsText: String
     let confidence: Double
     let confidenceText: String
 
-    init(_ widening: Widening, comparisons: Int) {
-      self.comparisons = comparisons
+    init(comparisons: Int, confidence: Double) {
+      (self.comparisons, self.confidence) = (comparisons, confidence)
       comparisonsText = NumberFormat.grouped(comparisons)
-      confidence = widening.confidence
-      let percent = 100 * widening.confidence
+      let percent = 100 * confidence
       confidenceText =
         (comparisons < 100 ? NumberFormat.general(percent, digits: 4) : NumberFormat.fixed(percent, digits: 3)) + " %"
     }
@@ -44,7 +44,8 @@ struct AblationFacts: Encodable {
     let givesUp: [Int]
     /// What the change does; empty where the results do not say it.
     let meaning: String
-    /// Over all families: `better` is surely better in one at least, and surely worse in none; `mixed` is both.
+    /// Over all families: `better` is surely better in one at least, and surely worse in none; `mixed` is both. What is
+    /// neither nor the same everywhere is `no better` when the mean of all benchmarks surely says so, or `open`.
     let verdict: String
     let families: [Joined<FamilyName, WorthFacts>]
     let scenarios: [Joined<LinePlace, WorthFacts>]
@@ -89,8 +90,10 @@ struct AblationFacts: Encodable {
 
   let cpus: Int?
   let margin: Double
-  let families: Widened
-  let scenarios: Widened
+  /// All intervals hold together at 95 %.
+  let families: Held
+  /// Of the verdicts that are not open, 5 % at most are expected to be wrong.
+  let scenarios: Held
   let decisions: [Decision]
   let tables: [Table]
   let claims: [Joined<Claim, WorthFacts>]?

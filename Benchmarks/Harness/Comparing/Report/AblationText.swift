@@ -9,11 +9,11 @@ package struct AblationText {
 
   package init(_ table: AblationTable) { self.table = table }
 
-  private static func mark(_ verdict: Verdict) -> String {
-    switch verdict {
+  private static func mark(_ worth: Worth) -> String {
+    switch worth.verdict {
     case .less, .more: "*"
     case .same: "="
-    case .open: " "
+    case .open: worth.isNoBetter ? "-" : " "
     }
   }
 
@@ -31,7 +31,7 @@ package struct AblationText {
       [words(change)]
         + columns.map { family in
           table.cell(change, family: family).map {
-            "\(NumberFormat.ratio($0.ratio, nil))\(Self.mark($0.verdict))"
+            "\(NumberFormat.ratio($0.ratio, nil))\(Self.mark($0))"
           } ?? "-"
         }
     }
@@ -42,8 +42,9 @@ package struct AblationText {
     let blocks = table.changes.flatMap { change in columns.compactMap { table.cell(change, family: $0)?.blocks } }
     let legend =
       "x: time over that of \(table.base), paired by block, the geometric mean over the benchmarks of a family. * surely "
-      + "better or worse, = the same within \(Goal.percent(Worth.margin)): all \(table.comparisons) intervals together "
-      + "hold at 95 % (Bonferroni). From \(blocks.min() ?? 0) to \(Count.of(blocks.max() ?? 0, "block"))."
+      + "better or worse, = the same within \(Goal.percent(Worth.margin)), - surely no better by more than that: all "
+      + "\(table.comparisons) intervals together hold at 95 %. From \(blocks.min() ?? 0) to "
+      + "\(Count.of(blocks.max() ?? 0, "block"))."
     return (lines + [""] + WrappedText.lines(legend, width: width)).joined(separator: "\n") + "\n"
   }
 

@@ -63,7 +63,7 @@ def _table(table):
 
 
 def _cell(worth):
-    """Returns the ratio with its widened interval; what is sure, or the same, is bold."""
+    """Returns the ratio with its interval; what is sure, or the same, is bold."""
     if worth is None:
         return "-"
     return f"**{worth.text}** {decisions.MARKS[worth.verdict]}" if worth.verdict != OPEN else worth.text
