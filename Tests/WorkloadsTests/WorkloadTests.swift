@@ -60,6 +60,7 @@ import Testing
     case "strategy/one-lock": parameters.merging(["ops": "400"])
     case "strategy/waiting-parents": ["children": "2", "depth": "2", "work_ns": "1000"]
     case "latency/capacity", "latency/slowdown": parameters.merging(["samples": "50", "mean_us": "20"])
+    case "crowd/requests": parameters.merging(["phase_ms": "20"])
     case "dependencies/chain": parameters.merging(["length": "\(min(2_000, parameters.integer("length") ?? 0))"])
     case "dependencies/fan-in": parameters.merging(["width": "\(min(2_000, parameters.integer("width") ?? 0))"])
     default: parameters
@@ -73,7 +74,8 @@ import Testing
     (try? Catalogue(graphs: [], seed: 1).workloads)?.filter {
       !($0 is MinimumGranularity) && !($0 is ForkBreakEven)
     }.flatMap { workload in
-      sets(workload).map { parameters in
+      // What takes CPUs from the whole process is tested in processes: `CrowdCommandTests`.
+      sets(workload).filter { !["quota", "affinity"].contains($0["beside"]) }.map { parameters in
         SubjectRegistry.inProcess.filter { workload.obstacle($0, parameters) == nil }
           .filter { $0.name != "foundation" || parameters["links"] != "chain" }
           .map { Case(workload: workload, parameters: small(workload, parameters), subject: $0) }

@@ -38,7 +38,7 @@ struct Crowded: Workload {
   /// From the end of the crowd until the last request arrived whose sojourn was more than twice the p99 from before.
   private static let recovery = Metric("recovery_ns", unit: "ns")
   private static let threadsLeft = Metric("threads_left", unit: "threads")
-  /// The CPU time of the subject over that of the bodies.
+  /// The CPU time of the process without busy threads of the crowd, over that of all bodies.
   private static let cpuOverWork = Metric("cpu_over_work", unit: "ratio")
 
   func needs(_ parameters: Parameters) -> Abilities {
@@ -52,14 +52,15 @@ struct Crowded: Workload {
   }
 
   func repeats(_ parameters: Parameters) -> RepeatPolicy {
-    .samples(1, seconds: 4 * (parameters.number("phase_ms") ?? 600) / 1e3 + Self.rest)
+    .samples(1, seconds: (4 + Self.rest) * (parameters.number("phase_ms") ?? 600) / 1e3)
   }
 
-  private static let service = 500e3
+  fileprivate static let service = 500e3
   private static let load = 1.0 / 3
   private static let batch = 400
-  /// How long threads have to end that nobody needs, in seconds: longer than a surplus thread of ours sleeps.
-  private static let rest = 1.2
+  /// How long threads have to end that nobody needs, in phases. With the usual phase that is longer than a surplus
+  /// thread of ours sleeps.
+  private static let rest = 2.0
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
     guard let beside = setting.parameters["beside"].flatMap(Beside.init(rawValue:)) else {
@@ -108,15 +109,15 @@ struct Crowded: Workload {
       let late = sojourns.indices.last { requests.offset($0) >= ended && sojourns[$0] > 2 * before }
       let batch = try Self.makespan(subject, crowd, setting, values)
       try checkEmpty(subject.unfinished ?? 0)
-      let work = Self.service * Double(sent + Self.batch)
+      let work = Self.service * Double(sent + Self.batch + crowd.bodies)
       let used = Double(Clock.processCPU() - cpu) - crowd.cpu
-      Pacer.sleep(nanoseconds: UInt64(Self.rest * 1e9))
+      Pacer.sleep(nanoseconds: UInt64(Self.rest * phase))
       let left = Threads.all().count - max(threads, setting.workers + 1)
       let found = [
         before, tail(1..<2), tail(2..<3), batch, late.map { requests.offset($0) - ended } ?? 0, Double(max(0, left)),
         used / work,
       ]
-      crowd.cpu = 0
+      (crowd.cpu, crowd.bodies) = (0, 0)
       return Value(zip(metrics, found).map { Reading($0, $1, count: sent) })
     }
   }
@@ -144,15 +145,14 @@ private final class Crowd<S: ClosureSubject> {
   private let group: QuotaGroup?
   private var busy: BusyThreads?
   private var other: Flood<S>?
-  /// The CPU time that the crowd has used, in nanoseconds.
-  var cpu = 0.0
+  /// The CPU time that busy threads have used, in nanoseconds, and the bodies that another instance has run.
+  var (cpu, bodies) = (0.0, 0)
 
   init(_ beside: Crowded.Beside, _ setting: Setting, _ group: QuotaGroup?) {
     (self.beside, workers, self.group) = (beside, setting.workers, group)
-    rounds = setting.spin.rounds(nanoseconds: Self.body)
+    rounds = setting.spin.rounds(nanoseconds: Crowded.service)
   }
 
-  private static var body: Double { 500e3 }
   private var cpus: Int { CPUs.online }
   private var half: Int { max(1, cpus / 2) }
 
@@ -172,8 +172,7 @@ private final class Crowd<S: ClosureSubject> {
     defer { (busy, other) = (nil, nil) }
     switch beside {
     case .pool:
-      let ran = other!.end()
-      cpu += Double(ran) * Self.body
+      bodies += other!.end()
       return 0
     case .thread, .antagonist:
       let used = busy!.end()
