@@ -261,7 +261,8 @@ let tests: [Target] = [
   .testTarget(
     name: "ThreadPoolBackendTests",
     dependencies: [
-      "ThreadPoolBackend", "OperationCore", "OperationForks", "OperationJobs", "Primitives", "Scheduling", "TestSupport",
+      "ThreadPoolBackend", "OperationCore", "OperationForks", "OperationJobs", "Primitives", "Scheduling",
+      "TestSupport",
     ],
     path: "Tests/ThreadPoolBackendTests", swiftSettings: settings),
   .testTarget(

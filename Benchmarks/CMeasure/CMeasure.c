@@ -66,8 +66,8 @@ int opbench_perf_open(uint32_t type, uint64_t config, int thread, int exclude_ke
 // Room for 8,192 CPUs, because the kernel refuses a set that is smaller than its own.
 enum { most_cpus = 8192 };
 
-// Puts `wanted` CPUs into `chosen`, from that index on among the CPUs that the calling thread may use. Returns the number
-// of CPUs that the thread may use, or 0 when the kernel does not say.
+// Puts `wanted` CPUs into `chosen`, from that index on among the CPUs that the calling thread may use. Returns the
+// number of CPUs that the thread may use, or 0 when the kernel does not say.
 static int choose_cpus(int index, int wanted, cpu_set_t *all, cpu_set_t *chosen, size_t size) {
   CPU_ZERO_S(size, all);
   CPU_ZERO_S(size, chosen);

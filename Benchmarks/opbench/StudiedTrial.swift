@@ -35,8 +35,8 @@ enum StudiedPart: String, CaseIterable {
 
 /// A trial whose values are studied by the probes of tracing: see `ProbeStudy`.
 enum StudiedTrial {
-  /// The variable that asks for a study: parts with their delays in nanoseconds, such as `wake=2000`; `none` for a study
-  /// without a delay.
+  /// The variable that asks for a study: parts with their delays in nanoseconds, such as `wake=2000`; `none` for a
+  /// study without a delay.
   static let variable = "OPBENCH_STUDY"
 
   static func environment(_ delays: [StudiedPart: Int]) -> [String: String] {

@@ -47,7 +47,8 @@ extension MonitoredPool {
   /// The most workers.
   package var workerCount: Int { workerNumber.most }
 
-  /// The monitor's look: follows the number of CPUs, and gives away the places of members that block without announcing it.
+  /// The monitor's look: follows the number of CPUs, and gives away the places of members that block without
+  /// announcing it.
   private func look(recheck: Bool) -> BlockingMonitor.Look {
     workerNumber.look()
     let workerCount = workerNumber.now

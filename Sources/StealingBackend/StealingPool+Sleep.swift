@@ -42,7 +42,7 @@ extension StealingPool {
   func tryStartSearching() -> Bool {
     var old = sleepNow
     let adapted = adaptedSearchers.load(ordering: .relaxed)
-    while old.maySearch(strategy.searchers, workerCount: workerCount, adapted: adapted) {
+    while old.maySearch(strategy.searchers, workerCount: workersWithCPU, adapted: adapted) {
       let result = sleepWord.pointer.pointee.compareExchange(
         expected: old.bits, desired: old.bits &+ SleepWord.oneSearching, ordering: .sequentiallyConsistent)
       if result.exchanged { return true }

@@ -70,7 +70,7 @@ extension StealingPool: StealingSteps {
   func takeInjected(_ worker: Worker, list: Int, level: Int, limit: Int) -> UInt? {
     guard !injectors[list].pointer.pointee.isEmpty else { return nil }
     var batch = JobFIFO()
-    let taken = injectors[list].pointer.pointee.take(limit: limit, consumerCount: workerCount, into: &batch).taken
+    let taken = injectors[list].pointer.pointee.take(limit: limit, consumerCount: workersWithCPU, into: &batch).taken
     worker.counts.fromOutside.count(UInt64(truncatingIfNeeded: taken))
     let first = batch.popFirst()
     var moved = false

@@ -89,6 +89,10 @@ final class StealingPool: @unchecked Sendable {
   var strategy: StealingStrategy { rules.strategy }
   var threadsCreated: Int { threads.createdCount }
 
+  /// Those of the workers for which there is a CPU now.
+  @inline(__always)
+  var workersWithCPU: Int { workerCount - withheld.load(ordering: .relaxed) }
+
   /// At most this many threads are active. Guests count as active. One place is always left for a worker.
   @inline(__always)
   var activeLimit: Int {

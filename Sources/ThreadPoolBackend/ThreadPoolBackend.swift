@@ -21,9 +21,9 @@ public final class ThreadPoolBackend: Backend {
   nonisolated(unsafe) package private(set) var home: BackendHome!
 
   /// - Parameters:
-  ///   - workers: threads that run jobs at the same time; by default what OPERATIONS_WORKERS says, or else the CPUs that
-  ///     this process may use (affinity mask and cgroup quota). The pool then follows the CPUs: see `workerCount`. Traps
-  ///     when it is not positive.
+  ///   - workers: threads that run jobs at the same time; by default what OPERATIONS_WORKERS says, or else the CPUs
+  ///     that this process may use (affinity mask and cgroup quota). The pool then follows the CPUs: see
+  ///     `workerCount`. Traps when it is not positive.
   ///   - fairnessInterval: see `Fairness`. Traps when it is negative.
   ///   - strategy: how the pool schedules. Traps when a number in it is out of the range that the decision has.
   public convenience init(

@@ -10,7 +10,8 @@ import Testing
   @Test(arguments: ["quota", "affinity"], ["given", "followed"])
   func cpusAreTakenAndGivenBack(beside: String, workers: String) throws {
     let cell = CellKey(
-      Scenario(BenchmarkName("crowd", "requests"), ["beside": beside, "phase_ms": "300", "workers": workers]),
+      Scenario(
+        BenchmarkName("crowd", "requests"), ["beside": beside, "load": "33", "phase_ms": "300", "workers": workers]),
       Arm(subject: "stealing", workers: 2))
     let request = MeasureRequest(
       cell: cell, mode: .time(repeats: 1, values: 1), seed: 1, spin: Spin(roundsPerMicrosecond: 10))
@@ -21,9 +22,10 @@ import Testing
       return
     }
     #expect(outcome.ending == .exited(0), "\(outcome)")
-    for metric in ["sojourn_before_p99_ns", "sojourn_beside_p99_ns", "sojourn_after_p99_ns", "recovery_ns",
-      "threads_left", "cpu_over_work", "makespan_over_fair_share"]
-    {
+    for metric in [
+      "sojourn_before_p99_ns", "sojourn_beside_p99_ns", "sojourn_after_p99_ns", "recovery_ns",
+      "threads_left", "cpu_over_work", "makespan_over_fair_share",
+    ] {
       #expect(output.contains(metric), "\(metric): \(output)")
     }
   }

@@ -7,10 +7,11 @@ import Synchronization
 
 /// What else runs on the machine does to a subject.
 ///
-/// Requests that each take half a millisecond arrive at a third of what the CPUs can do, for `phase_ms` alone, as long
-/// beside a crowd, and as long alone again. `beside` says what the crowd is. `workers=followed` makes the subject
-/// without a number of workers, so that it follows the CPUs. Then a batch runs beside the same crowd. Its makespan is
-/// compared with a fair share of the CPUs: what the kernel gives `workers` threads beside those of the crowd.
+/// Requests that each take half a millisecond arrive at `load` per cent of what the CPUs can do, for `phase_ms`
+/// alone, as long beside a crowd, and as long alone again. `beside` says what the crowd is. `workers=followed` makes
+/// the subject without a number of workers, so that it follows the CPUs. Then a batch runs beside the same crowd. Its
+/// makespan is compared with a fair share of the CPUs: what the kernel gives `workers` threads beside those of the
+/// crowd.
 struct Crowded: Workload {
   enum Beside: String, CaseIterable {
     /// Another instance of the subject, with as many workers, that always has jobs.
@@ -47,8 +48,14 @@ struct Crowded: Workload {
 
   func extendedParameterSets() -> [Parameters] {
     ["given", "followed"].flatMap { workers in
-      Beside.allCases.map { ["beside": $0.rawValue, "phase_ms": "600", "workers": workers] }
+      Beside.allCases.map { parameters($0, load: 33, workers) }
+        // Nearly all of what is left.
+        + [Beside.quota, .affinity].map { parameters($0, load: 45, workers) }
     }
+  }
+
+  private func parameters(_ beside: Beside, load: Int, _ workers: String) -> Parameters {
+    ["beside": beside.rawValue, "load": "\(load)", "phase_ms": "600", "workers": workers]
   }
 
   func repeats(_ parameters: Parameters) -> RepeatPolicy {
@@ -56,7 +63,6 @@ struct Crowded: Workload {
   }
 
   fileprivate static let service = 500e3
-  private static let load = 1.0 / 3
   private static let batch = 400
   /// How long threads have to end that nobody needs, in phases. With the usual phase that is longer than a surplus
   /// thread of ours sleeps.
@@ -69,6 +75,8 @@ struct Crowded: Workload {
     }
     let phase = try setting.number("phase_ms") * 1e6
     guard phase > 0 else { throw Complaint(.usage, "phase_ms is above 0, not \(phase / 1e6)") }
+    let load = try setting.number("load")
+    guard load > 0, load <= 100 else { throw Complaint(.usage, "load is above 0 and up to 100, not \(load)") }
     Pacer.sharpen()
     // The process is in its group before the subject counts the CPUs.
     let group = beside == .quota ? try QuotaGroup() : nil
@@ -80,7 +88,7 @@ struct Crowded: Workload {
       values += 1
       let threads = Threads.all().count
       let cpu = Clock.processCPU()
-      let interval = Self.service / (Self.load * Double(CPUs.online))
+      let interval = Self.service * 100 / (load * Double(CPUs.online))
       let requests = ServedRequests(
         RequestStream(
           services: Array(repeating: Self.service, count: Int(3 * phase / interval)), spacing: .exponential,
