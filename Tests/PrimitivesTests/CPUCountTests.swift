@@ -92,6 +92,11 @@ import Testing
       made += write("100000\n", to: "\(root)\(mount)\(group)/cpu.cfs_period_us")
     }
     #expect(CPUCount.quota(root: root) == 1.5)
+    #expect(CPUCount.availableIfKnown(root: root) == min(2, CPUCount.affinity()))
+    // A quota that cannot be read is not gone: here a loop of links is in the place of the file.
+    let file = "\(root)\(mount)/slurm/job_7/cpu.cfs_quota_us"
+    #expect(remove(file) == 0 && symlink(file, file) == 0)
+    #expect(CPUCount.availableIfKnown(root: root) == nil)
   }
 
   private static let workerTexts: [(String, Int?)] = [

@@ -46,6 +46,19 @@ struct WorkerNumberTests {
     }
   }
 
+  /// Nothing is known where the files cannot be read: the number stays.
+  @Test func whatCannotBeReadChangesNothing() {
+    let isKnown = Atomic<Bool>(true)
+    let number = WorkerNumber(nil, affinity: 8, interval: 0) { isKnown.load(ordering: .relaxed) ? 2 : nil }
+    isKnown.store(false, ordering: .relaxed)
+    number.look(at: 1)
+    #expect(number.now == 2 && number.most == 8)
+    #expect(CPUCount.availableIfKnown(root: "/no/such/folder") == nil)
+    #expect(CPUCount.availableIfKnown().map { $0 == CPUCount.available() } ?? true)
+    // Without a number at the start, that of the CPUs counts.
+    #expect(WorkerNumber(nil, affinity: 1, cpus: { nil }).now == CPUCount.available())
+  }
+
   /// A quota may grant more than the mask has.
   @Test func theMaskIsNoLimitBelowTheCPUs() {
     let number = WorkerNumber(nil, affinity: 1, cpus: { 2 })

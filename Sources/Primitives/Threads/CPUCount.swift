@@ -15,6 +15,15 @@ package enum CPUCount {
     return max(1, Int(min(Double(affinity), quota.rounded(.up))))
   }
 
+  /// The same for a look while the program runs; nil where the files cannot be read, as without a descriptor or behind
+  /// `chroot`: a quota that nobody can read is not gone.
+  package static func availableIfKnown(root: String = "") -> Int? {
+    var isRefused = false
+    guard readText("\(root)/proc/self/cgroup", &isRefused) != nil else { return nil }
+    let quota = quota(root: root, &isRefused)
+    return isRefused ? nil : max(1, min(affinity(), quota.map { Int($0.rounded(.up)) } ?? .max))
+  }
+
   /// How many CPUs the affinity mask of the main thread has: that is the process's mask, on every
   /// calling thread.
   package static func affinity() -> Int { Int(cplatform_affinity_count()) }
@@ -36,21 +45,26 @@ package enum CPUCount {
   /// The CPUs that the tightest quota on the way from this process's cgroup up to the root grants; nil for no limit.
   /// - Parameter root: the folder in which "proc" and the mounted cgroup hierarchies lie: "" for the system's.
   package static func quota(root: String = "") -> Double? {
-    let groups = readText("\(root)/proc/self/cgroup") ?? ""
-    let mounts = CgroupMount.mounts(readText("\(root)/proc/self/mountinfo") ?? "")
+    var isRefused = false
+    return quota(root: root, &isRefused)
+  }
+
+  private static func quota(root: String, _ isRefused: inout Bool) -> Double? {
+    let groups = readText("\(root)/proc/self/cgroup", &isRefused) ?? ""
+    let mounts = CgroupMount.mounts(readText("\(root)/proc/self/mountinfo", &isRefused) ?? "")
     return mounts.compactMap { mount -> Double? in
       guard let folders = mount.folders(of: groups) else { return nil }
-      return folders.compactMap { quota(in: root + $0, mount.version) }.min()
+      return folders.compactMap { quota(in: root + $0, mount.version, &isRefused) }.min()
     }.min()
   }
 
   /// The quota that the files of one folder of a hierarchy grant.
-  private static func quota(in folder: String, _ version: CgroupMount.Version) -> Double? {
+  private static func quota(in folder: String, _ version: CgroupMount.Version, _ isRefused: inout Bool) -> Double? {
     switch version {
-    case .two: return readText("\(folder)/cpu.max").flatMap(quota(cpuMax:))
+    case .two: return readText("\(folder)/cpu.max", &isRefused).flatMap(quota(cpuMax:))
     case .one:
-      guard let quota = readText("\(folder)/cpu.cfs_quota_us").flatMap(firstInteger),
-        let period = readText("\(folder)/cpu.cfs_period_us").flatMap(firstInteger)
+      guard let quota = readText("\(folder)/cpu.cfs_quota_us", &isRefused).flatMap(firstInteger),
+        let period = readText("\(folder)/cpu.cfs_period_us", &isRefused).flatMap(firstInteger)
       else { return nil }
       return Self.quota(microseconds: quota, period: period)
     }
@@ -60,8 +74,12 @@ package enum CPUCount {
     text.split(separator: "\n").first.flatMap { Int($0) }
   }
 
-  private static func readText(_ path: String) -> String? {
-    guard let file = fopen(path, "re") else { return nil }
+  /// - Parameter isRefused: becomes true when a file is there, or may be there, and cannot be opened.
+  private static func readText(_ path: String, _ isRefused: inout Bool) -> String? {
+    guard let file = fopen(path, "re") else {
+      if errno != ENOENT, errno != ENOTDIR { isRefused = true }
+      return nil
+    }
     defer { fclose(file) }
     var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
     while case let length = fread(&buffer, 1, buffer.count, file), length > 0 { bytes += buffer[..<length] }

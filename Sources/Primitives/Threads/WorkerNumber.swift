@@ -11,7 +11,7 @@ package final class WorkerNumber: Sendable {
   private let count: Atomic<Int>
   private let lastLook = Atomic<UInt64>(0)
   /// Nil when the number was chosen.
-  private let cpus: (@Sendable () -> Int)?
+  private let cpus: (@Sendable () -> Int?)?
 
   /// How long a look at the CPUs counts, in nanoseconds.
   private let interval: UInt64
@@ -21,14 +21,14 @@ package final class WorkerNumber: Sendable {
   ///     one, or more than `mostWorkers`.
   ///   - affinity: the CPUs without any quota.
   ///   - interval: how long a look at the CPUs counts, in nanoseconds: as long as the usual period of a quota.
-  ///   - cpus: reads how many CPUs the process may use.
+  ///   - cpus: reads how many CPUs the process may use; nil: that cannot be read, and the number stays.
   package init(
     _ workers: Int?, affinity: @autoclosure () -> Int = CPUCount.affinity(), interval: UInt64 = 100_000_000,
-    cpus: @escaping @Sendable () -> Int = CPUCount.available
+    cpus: @escaping @Sendable () -> Int? = { CPUCount.availableIfKnown() }
   ) {
     self.interval = interval
     guard let chosen = workers ?? WorkersVariable.value else {
-      let now = min(mostWorkers, cpus())
+      let now = min(mostWorkers, cpus() ?? CPUCount.available())
       (most, self.cpus) = (max(now, min(mostWorkers, affinity())), cpus)
       count = Atomic(now)
       return
@@ -49,6 +49,7 @@ package final class WorkerNumber: Sendable {
   package func look(at time: UInt64 = cplatform_now_ns()) {
     guard let cpus, time &- lastLook.load(ordering: .relaxed) >= interval else { return }
     lastLook.store(time, ordering: .relaxed)
-    count.store(max(1, min(most, cpus())), ordering: .relaxed)
+    guard let found = cpus() else { return }
+    count.store(max(1, min(most, found)), ordering: .relaxed)
   }
 }
