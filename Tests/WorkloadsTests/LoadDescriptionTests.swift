@@ -40,7 +40,7 @@ struct LoadDescriptionTests {
     let load = try Self.load("rate = 10\nservice = file times.csv")
     #expect(load.service == .measured([1_000, 3_000]) && load.service.mean == 2_000 && load.arrivals == .exponential)
     #expect(load.urgent == nil && load.blocking == nil && load.deadline == nil && load.cpus == nil)
-    #expect(load.tail == 20_000 && load.ways == [.plain] && load.requests == 1_000)
+    #expect(load.tail == 20_000 && load.ways == [.plain] && load.requests == 300)
     // The longest of the mean times counts.
     #expect(try Self.load("rate = 10\nservice = fixed 1ms\nblocks = 1 % 30ms").tail == 300e6)
   }
@@ -86,6 +86,14 @@ struct LoadDescriptionTests {
       try LoadDescription.read(path: "\(folder.path)/none")
     }
     #expect(throws: Complaint.self) { try LoadDescription.read(path: folder.path) }
+  }
+
+  /// The loads that the pages name.
+  @Test(arguments: ["web", "crawler", "pictures"])
+  func workedLoads(name: String) throws {
+    let root = "\(#filePath)".dropLast("Tests/WorkloadsTests/LoadDescriptionTests.swift".count)
+    let load = try LoadDescription.read(path: "\(root)Examples/Loads/\(name).load")
+    #expect(load.name == name && load.load(cpus: 2) < 0.5 && load.factors(cpus: 2).count >= 3)
   }
 
   @Test func sharesAreDrawn() throws {

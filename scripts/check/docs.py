@@ -83,6 +83,8 @@ INSTEAD = [
     (r"(opbench simulate --(?:graph|metg) .*)", "\\1 --dry-run", "a debug build takes minutes for the larger graph"),
     (r"(opbench report simulated\.csv .*)", "opbench simulate --graph 'stencil_1d(width=64;steps=4)' --repeats 1 --output simulated.csv && \\1", "the command that gives this file is run dry"),
     (r"(opbench calibrate-model --output .*)", "\\1 --rounds 1", "it measures for half a minute"),
+    (r"(opbench load .*)", "\\1 --dry-run", "it measures for minutes"),
+    (r"(opbench explain .*)", "\\1 --blocks 6", "it measures for half a minute"),
     (r"opbench check-model .*", "opbench check-model --help", "it measures for minutes"),
     (r"Examples/(\w+)/check", "bash -n Examples/\\1/check", "it builds a package for release twice; scripts/ci nightly runs it"),
     (r"scripts/hunt/fuzz .*", "DifferentialRunner --backend stealing --programs 20 --seed 1", "it builds for release"),

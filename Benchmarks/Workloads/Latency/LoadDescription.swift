@@ -230,8 +230,9 @@ extension LoadDescription {
     return possible.filter { $0 < 1 }.suffix(1) + possible.filter { $0 >= 1 }.prefix(4)
   }
 
-  /// How many requests a process sends: those of a second at the described rate, but enough for a tail.
-  package var requests: Int { Int(min(10_000, max(1_000, rate))) }
+  /// How many requests a process sends: those of a second at the described rate, but some hundred at the least. With
+  /// fewer than a thousand, one late request is too many.
+  package var requests: Int { Int(min(10_000, max(300, rate))) }
 
   /// The requests, drawn from the seed, and which of them are urgent.
   func stream(seed: UInt64) -> (stream: RequestStream, isUrgent: [Bool]) {
