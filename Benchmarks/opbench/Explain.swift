@@ -145,7 +145,12 @@ struct Study {
       for case .reading(_, let reading) in try launch(
         .time(repeats: repeats, values: 3, leadIn: Self.leadIn), environment, seed)
       { values[reading.metric, default: []].append(reading.value) }
-      return values.mapValues(Statistics.median)
+      // Sums stay sums: the numbers of a study are means.
+      return Dictionary(
+        uniqueKeysWithValues: values.map { metric, own in
+          let isStudied = metric.name.hasPrefix("study_")
+          return (metric, isStudied ? own.reduce(0, +) / Double(own.count) : Statistics.median(own))
+        })
     }
     let first = try numbers(StudiedTrial.environment([:]), seed)
     guard let time = Metric.primaryTime(of: first.keys.filter { !$0.name.hasPrefix("study_") }) else {

@@ -87,13 +87,10 @@ struct Explanation {
     (.wake, "wakes another thread"), (.asleep, "sleeps"),
   ]
 
-  /// The share of the workers' time in an activity: the mean over all processes, so that the shares add up. A worker
-  /// without any event was asleep.
+  /// The share of the workers' time in an activity: the mean over all processes, so that the shares add up.
   private func share(_ activity: ProbeStudy.Activity) -> Double {
     let shares = study.plain.map { process -> Double in
-      let elapsed = process[StudiedTrial.elapsed] ?? 1
-      let missing = activity == .asleep ? max(0, workers - (process[StudiedTrial.threads] ?? 0)) * elapsed : 0
-      return ((process[StudiedTrial.metric(activity)] ?? 0) + missing) / (workers * elapsed)
+      (process[StudiedTrial.metric(activity)] ?? 0) / (workers * (process[StudiedTrial.elapsed] ?? 1))
     }
     return shares.reduce(0, +) / Double(shares.count)
   }

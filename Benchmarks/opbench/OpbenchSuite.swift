@@ -39,7 +39,7 @@ struct OpbenchSuite: Suite {
         parameters: parameters, workers: request.workers, seed: request.seed, spin: request.spin,
         serviceTime: request.serviceTime))
     trial?.schedulerCounts = MadeBackends.counts
-    return trial.map(StudiedTrial.of)
+    return trial.map { StudiedTrial.of($0, workers: request.workers) }
   }
 
   func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome {

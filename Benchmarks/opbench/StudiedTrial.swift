@@ -44,14 +44,14 @@ enum StudiedTrial {
     return [variable: text.isEmpty ? "none" : text.joined(separator: ";")]
   }
 
-  /// From the beginning of the study to its end, and the threads of the backend that took part.
+  /// From the beginning of the study to its end.
   static let elapsed = Metric("study_elapsed_ns", unit: "ns")
-  static let threads = Metric("study_threads", unit: "threads")
 
   static func metric(_ activity: ProbeStudy.Activity) -> Metric { Metric("study_\(activity)_ns", unit: "ns") }
 
   /// The trial, studied when the environment asks for that.
-  static func of(_ trial: Trial) -> Trial {
+  /// - Parameter workers: those of the subject. A worker without any event was asleep all the time.
+  static func of(_ trial: Trial, workers: Int) -> Trial {
     guard let text = getenv(variable).map({ String(cString: $0) }) else { return trial }
     var delays: [TraceEvent.Kind: UInt64] = [:]
     for (name, value) in Parameters(text)?.pairs ?? [] {
@@ -66,10 +66,10 @@ enum StudiedTrial {
         _ = ProbeStudy.stop()
         throw error
       }
-      let found = ProbeStudy.stop()
+      var found = ProbeStudy.stop()
+      found.times[.asleep, default: 0] += UInt64(max(0, workers - found.threads)) * found.elapsed
       func add(_ metric: Metric, _ number: Double) { value.readings.append(Reading(metric, number, count: repeats)) }
       add(elapsed, Double(found.elapsed))
-      add(threads, Double(found.threads))
       for activity in ProbeStudy.Activity.allCases { add(metric(activity), Double(found.times[activity] ?? 0)) }
       for part in StudiedPart.allCases {
         add(part.count, Double(part.kinds.reduce(0) { $0 + (found.counts[$1] ?? 0) }))
