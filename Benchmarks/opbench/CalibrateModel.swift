@@ -50,10 +50,7 @@ struct CalibrateModel: ParsableCommand {
     if output != "-" {
       // Throws when a folder is there.
       _ = try OutputPlace(output)
-      guard overwrite || access(output, F_OK) != 0 else {
-        throw Complaint(.cannotCreate, "\(output) is there already: --overwrite replaces it")
-      }
-      try ResultFiles.checkWritable(output)
+      try ResultFiles.checkPlace(output, mayReplace: overwrite, holding: "is there already")
     }
     if published {
       guard name == nil else {

@@ -39,10 +39,7 @@ struct CheckModel: ParsableCommand {
   func run() throws {
     let model = try self.model.map(CostModel.read) ?? .builtIn
     if let output {
-      guard overwrite || access(output, F_OK) != 0 else {
-        throw Complaint(.cannotCreate, "\(output) holds finished tables: --overwrite replaces them")
-      }
-      try ResultFiles.checkWritable(output)
+      try ResultFiles.checkPlace(output, mayReplace: overwrite, holding: "holds finished tables")
     }
     Interrupt.install()
     var tables = [BoundChecks.graham(), BoundChecks.stealLatency(), PublishedChecks.table()]
@@ -76,13 +73,7 @@ struct CheckModel: ParsableCommand {
     let cells = check.cells
     var repeats: [CellKey: Int] = [:]
     func launch(_ cell: CellKey, _ mode: MeasureRequest.Mode) throws -> [ResultLine] {
-      if Interrupt.isRequested { throw ExitCode(128 + SIGINT) }
-      let outcome = suite.launch(
-        MeasureRequest(cell: cell, mode: mode, seed: seed, spin: spin), environment: [:], timeout: 60)
-      if let failure = outcome.failure(mode) {
-        throw Complaint(.software, "no number for \(cell): \(failure)")
-      }
-      return outcome.results
+      try suite.results(of: cell, mode, seed: seed, spin: spin)
     }
     for block in 0..<blocks {
       for (index, cell) in cells.enumerated() {

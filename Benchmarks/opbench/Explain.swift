@@ -58,10 +58,7 @@ struct Explain: ParsableCommand {
 
   func run() throws {
     if let output {
-      guard overwrite || access(output, F_OK) != 0 else {
-        throw Complaint(.cannotCreate, "\(output) holds a finished result: --overwrite replaces it")
-      }
-      try ResultFiles.checkWritable(output)
+      try ResultFiles.checkPlace(output, mayReplace: overwrite, holding: "holds a finished result")
     }
     let model = try self.model.map(CostModel.read) ?? .builtIn
     let cell = try cell()
@@ -129,11 +126,7 @@ struct Study {
     let suite = OpbenchSuite()
     let spin = Spin.calibrated()
     func launch(_ mode: MeasureRequest.Mode, _ environment: [String: String], _ seed: UInt64) throws -> [ResultLine] {
-      if Interrupt.isRequested { throw ExitCode(128 + SIGINT) }
-      let request = MeasureRequest(cell: cell, mode: mode, seed: seed, spin: spin)
-      let outcome = suite.launch(request, environment: environment, timeout: 60)
-      if let failure = outcome.failure(mode) { throw Complaint(.software, "no number for \(cell): \(failure)") }
-      return outcome.results
+      try suite.results(of: cell, mode, environment: environment, seed: seed, spin: spin)
     }
     var repeats = 1
     for case .repeats(let count) in try launch(
@@ -212,7 +205,7 @@ struct Study {
       count: ratio.count)
   }
 
-  /// The same if no delay overlapped with anything: all threads one behind the other would lose it in equal parts.
+  /// By how many per cent the time would change if no delay overlapped with anything, and all workers shared it evenly.
   func evenSlope(_ part: StudiedPart) -> Double {
     100 * count(part) * 100 / (elapsed * Double(cell.arm.workers))
   }

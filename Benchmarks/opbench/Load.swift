@@ -54,11 +54,9 @@ struct Load: ParsableCommand {
           + "\(Count.of(cpus, "CPU")): no scheduler carries more than \(NumberFormat.percent(LoadDescription.mostLoad))"
       )
     }
-    var effort = options.effort(full: .full, quick: .quick, usualSeconds: nil)
-    if options.blocks == nil, options.until == nil, options.budget == nil {
-      effort = effort.with(blocks: Effort.fewestBlocks)
-      effort.longBlocks = Effort.fewestBlocks
-    }
+    var few = Effort.full.with(blocks: Effort.fewestBlocks)
+    few.longBlocks = few.blocks
+    var effort = options.effort(full: few, quick: few, usualSeconds: nil)
     // A process sends its requests once: seconds of them need no lead-in.
     (effort.leadIn, effort.values) = (0, 1)
     var selection = Selection(

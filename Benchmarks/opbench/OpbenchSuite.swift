@@ -1,3 +1,5 @@
+import ArgumentParser
+import Glibc
 import HarnessGate
 import HarnessMeasuring
 import HarnessPlanning
@@ -82,6 +84,18 @@ struct OpbenchSuite: Suite {
 }
 
 extension OpbenchSuite {
+  /// What a process of its own measures of a cell, for commands that are no run. Throws one line when the process
+  /// failed, and when the user has interrupted the command.
+  func results(
+    of cell: CellKey, _ mode: MeasureRequest.Mode, environment: [String: String] = [:], seed: UInt64, spin: Spin
+  ) throws -> [ResultLine] {
+    if Interrupt.isRequested { throw ExitCode(128 + SIGINT) }
+    let request = MeasureRequest(cell: cell, mode: mode, seed: seed, spin: spin)
+    let outcome = launch(request, environment: environment, timeout: 60)
+    if let failure = outcome.failure(mode) { throw Complaint(.software, "no number for \(cell): \(failure)") }
+    return outcome.results
+  }
+
   /// The default subject, the references, and the peers that are built: all benchmarks of a run that choose how often
   /// they are repeated.
   private func repeated() throws -> [PlannedScenario] {

@@ -73,7 +73,7 @@ package enum ProbeStudy {
     isOn.store(false, ordering: .relaxed)
     var findings = Findings()
     findings.elapsed = end - began.load(ordering: .relaxed)
-    TraceSession.visitBuffers { $0.studied.add(to: &findings, began: began.load(ordering: .relaxed), end: end) }
+    TraceSession.visitBuffers { $0.studied.add(to: &findings, end: end) }
     return findings
   }
 
@@ -139,7 +139,7 @@ package enum ProbeStudy {
       activity.store(next.rawValue, ordering: .relaxed)
     }
 
-    fileprivate func add(to findings: inout Findings, began: UInt64, end: UInt64) {
+    fileprivate func add(to findings: inout Findings, end: UInt64) {
       for kind in 0..<TraceEvent.Kind.count where counts[kind] > 0 {
         findings.counts[TraceEvent.Kind(rawValue: UInt8(kind))!, default: 0] += counts[kind]
       }

@@ -36,6 +36,15 @@ struct LoadDescriptionTests {
     #expect(load.factors(cpus: 2) == [0.5, 1, 1.5, 2])
   }
 
+  /// A file from another system. Two characters end a line there, which are one to Swift.
+  @Test func linesThatEndAsOnWindows() throws {
+    let load = try Self.load("# first\r\nrate = 10\r\nservice = fixed 1ms\r\n")
+    #expect(load.rate == 10 && load.service == .drawn(.fixed, mean: 1e6))
+    let folder = TemporaryFolder()
+    let trace = folder.write("us\r\n" + (1...100).map { "\($0)\r\n" }.joined(), to: "t.csv")
+    #expect(try LoadDescription.times(trace).count == 100)
+  }
+
   @Test func whatIsNotSaid() throws {
     let load = try Self.load("rate = 10\nservice = file times.csv")
     #expect(load.service == .measured([1_000, 3_000]) && load.service.mean == 2_000 && load.arrivals == .exponential)

@@ -44,7 +44,7 @@ package struct SampleSeries: Sendable {
     var readings: [Reading] = []
     for percentile in Self.percentiles where count >= percentile.samples {
       let value =
-        histogram?.value(percentile.fraction) ?? sorted[Statistics.nearestRank(percentile.fraction, of: count)]
+        histogram?.value(percentile.fraction) ?? Statistics.percentile(percentile.fraction, ofSorted: sorted)
       readings.append(reading(percentile.name, value))
     }
     readings.append(reading("max", histogram?.max ?? sorted[count - 1]))

@@ -17,6 +17,11 @@ package enum Statistics {
     return min(max(rank, 1), count) - 1
   }
 
+  /// The smallest of sorted values that at least `fraction` of them do not exceed. `sorted` must not be empty.
+  package static func percentile<Value>(_ fraction: Double, ofSorted sorted: [Value]) -> Value {
+    sorted[nearestRank(fraction, of: sorted.count)]
+  }
+
   /// The geometric mean of values above 0; nil of nothing.
   package static func geometricMean(_ values: some Collection<Double>) -> Double? {
     values.isEmpty ? nil : exp(values.reduce(0) { $0 + log($1) } / Double(values.count))

@@ -19,7 +19,7 @@ package struct Widening: Hashable, Sendable {
   /// below six processes, which do not reach 95 % even for one comparison.
   package func confidence(of count: Int) -> Double? { Self.confidence(of: count, asked: confidence) }
 
-  /// The same for any confidence.
+  /// A confidence that was asked for, or the most that `count` processes can reach. Nil below six processes.
   package static func confidence(of count: Int, asked: Double) -> Double? {
     guard Statistics.medianRanks(count) != nil else { return nil }
     return min(asked, extremes(count))

@@ -41,10 +41,7 @@ struct ReportedValidation {
       throw Complaint(.cannotCreate, "cannot create the folder \(output): \(String(cString: strerror(errno)))")
     }
     let report = "\(output)/validate.txt"
-    guard overwrite || access(report, F_OK) != 0 else {
-      throw Complaint(.cannotCreate, "\(report) holds a finished validation: --overwrite replaces it")
-    }
-    try ResultFiles.checkWritable(report)
+    try ResultFiles.checkPlace(report, mayReplace: overwrite, holding: "holds a finished validation")
     self.report = report
     let name = "\(output)/validate.csv"
     destination = .files(try ResultFiles(csv: name, mayReplace: overwrite), name: name)

@@ -111,7 +111,7 @@ struct Crowded: Workload {
       let ended = 2 * phase
       func tail(_ phases: Range<Double>) -> Double {
         let own = sojourns.indices.filter { phases.contains(requests.offset($0) / phase) }.map { sojourns[$0] }.sorted()
-        return own.isEmpty ? 0 : own[Statistics.nearestRank(0.99, of: own.count)]
+        return own.isEmpty ? 0 : Statistics.percentile(0.99, ofSorted: own)
       }
       let before = tail(0..<1)
       let late = sojourns.indices.last { requests.offset($0) >= ended && sojourns[$0] > 2 * before }

@@ -36,13 +36,7 @@ package enum WfFormat {
 
   /// Throws one `Complaint` that names the file and, if the error is in a task, the task.
   package static func read(path: String) throws -> Workflow {
-    var isFolder = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-      throw Complaint(.noInput, "\(path): there is no such graph file")
-    }
-    guard !isFolder, let data = FileManager.default.contents(atPath: path) else {
-      throw Complaint(.badInput, "\(path): cannot be read as a file")
-    }
+    let data = try InputFile.read(path, what: "graph")
     let file = path.split(separator: "/").last.map(String.init) ?? path
     return try parse(data, name: file.hasSuffix(".json") ? String(file.dropLast(5)) : file, source: path)
   }

@@ -173,7 +173,7 @@ struct Capacity: Workload {
   /// The percentiles of `Metric.slowdowns`.
   private static func percentiles(_ slowdowns: [Double]) -> [Double] {
     let sorted = slowdowns.sorted()
-    return [0.5, 0.99, 0.999].map { sorted[Statistics.nearestRank($0, of: sorted.count)] }
+    return [0.5, 0.99, 0.999].map { Statistics.percentile($0, ofSorted: sorted) }
   }
 
   /// What two runs say. A run that failed while other guests of the host had more of the CPUs than the share of

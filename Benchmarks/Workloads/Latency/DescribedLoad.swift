@@ -128,20 +128,18 @@ package struct DescribedLoad: Workload {
   }
 
   private static func readings(_ sojourns: [Double], _ isUrgent: [Bool], _ load: LoadDescription) -> [Metric: Double] {
-    func percentile(_ fraction: Double, _ sorted: [Double]) -> Double {
-      sorted[Statistics.nearestRank(fraction, of: sorted.count)]
-    }
     func percent(_ times: [Double], above limit: Double) -> Double {
       100 * Double(times.count { $0 > limit }) / Double(times.count)
     }
     let sorted = sojourns.sorted()
     var found = [
-      p50: percentile(0.5, sorted), p99: percentile(0.99, sorted), p999: percentile(0.999, sorted),
+      p50: Statistics.percentile(0.5, ofSorted: sorted), p99: Statistics.percentile(0.99, ofSorted: sorted),
+      p999: Statistics.percentile(0.999, ofSorted: sorted),
       late: percent(sorted, above: load.tail),
     ]
     let urgent = zip(sojourns, isUrgent).filter(\.1).map(\.0).sorted()
     if !urgent.isEmpty {
-      found[urgentP99] = percentile(0.99, urgent)
+      found[urgentP99] = Statistics.percentile(0.99, ofSorted: urgent)
       found[urgentLate] = percent(urgent, above: load.deadline ?? load.tail)
     }
     return found

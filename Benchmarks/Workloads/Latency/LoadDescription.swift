@@ -1,4 +1,3 @@
-import FoundationEssentials
 import HarnessMeasuring
 import HarnessStatistics
 import HarnessWords
@@ -72,14 +71,7 @@ package struct LoadDescription: Sendable {
   }
 
   private static func text(_ path: String, what: String) throws -> String {
-    var isFolder = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-      throw Complaint(.noInput, "\(path): there is no such \(what) file")
-    }
-    guard !isFolder, let data = FileManager.default.contents(atPath: path) else {
-      throw Complaint(.badInput, "\(path): cannot be read as a file")
-    }
-    return String(decoding: data, as: UTF8.self)
+    String(decoding: try InputFile.read(path, what: what), as: UTF8.self)
   }
 
   /// The fewest measured times that say anything about tails.
@@ -88,7 +80,7 @@ package struct LoadDescription: Sendable {
   /// Measured times: a number of microseconds in the first column of each line. The first line may be a heading.
   static func times(_ path: String) throws -> [Double] {
     var times: [Double] = []
-    for (number, line) in try text(path, what: "trace").split(separator: "\n").enumerated() {
+    for (number, line) in try text(path, what: "trace").split(whereSeparator: \.isNewline).enumerated() {
       let cell = line.prefix { $0 != "," && $0 != ";" }.trimmed
       guard let time = Double(cell), time > 0, time <= longestTime / 1e3 else {
         if number == 0, Double(cell) == nil { continue }
@@ -113,7 +105,7 @@ package struct LoadDescription: Sendable {
   /// - Parameter times: reads a trace.
   init(_ text: String, name: String, source: String, times: (String) throws -> [Double]) throws {
     var values: [String: String] = [:]
-    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let content = line.prefix { $0 != "#" }
       if content.trimmed.isEmpty { continue }
       func wrong(_ what: String) -> Complaint { Complaint(.badInput, "\(source): line \(number + 1): \(what)") }

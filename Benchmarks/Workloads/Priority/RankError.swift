@@ -34,7 +34,7 @@ struct RankError: Workload {
   private func readings(_ prefix: String, _ values: [Int]) -> [Reading] {
     let sorted = values.sorted()
     let mean = Double(sorted.reduce(0, +)) / Double(sorted.count)
-    let p99 = sorted[Statistics.nearestRank(0.99, of: sorted.count)]
+    let p99 = Statistics.percentile(0.99, ofSorted: sorted)
     return zip(Metric.distribution(prefix), [mean, Double(p99), Double(sorted[sorted.count - 1])]).map {
       Reading($0, $1, count: sorted.count)
     }

@@ -15,8 +15,8 @@ package enum CPUCount {
     return max(1, Int(min(Double(affinity), quota.rounded(.up))))
   }
 
-  /// The same for a look while the program runs; nil where the files cannot be read, as without a descriptor or behind
-  /// `chroot`: a quota that nobody can read is not gone.
+  /// How many CPUs the process may use, for a look while the program runs. Nil where the files cannot be read, as
+  /// without a descriptor or behind `chroot`: a quota that nobody can read is not gone.
   package static func availableIfKnown(root: String = "") -> Int? {
     var isRefused = false
     guard readText("\(root)/proc/self/cgroup", &isRefused) != nil else { return nil }

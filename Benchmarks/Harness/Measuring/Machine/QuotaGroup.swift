@@ -22,8 +22,7 @@ package final class QuotaGroup {
     let ordered = mounts.filter { $0.version == .one } + mounts.filter { $0.version == .two }
     for mount in ordered {
       guard let parent = mount.folders(of: groups)?.first else { continue }
-      for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] where name.hasPrefix(Self.prefix)
-      {
+      for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] where Self.isLeft(name) {
         rmdir("\(parent)/\(name)")
       }
       let folder = "\(parent)/\(Self.prefix)\(getpid())"
@@ -60,6 +59,12 @@ package final class QuotaGroup {
       case .two: Self.write("\(quota ?? "max") \(Self.period)", to: "\(folder)/cpu.max")
       }
     guard isSet else { throw Complaint(.unavailable, "the quota of \(folder) cannot be set") }
+  }
+
+  /// Whether a group is that of a process which is gone. The group of a live one may be empty for an instant.
+  private static func isLeft(_ name: String) -> Bool {
+    guard name.hasPrefix(prefix), let process = pid_t(name.dropFirst(prefix.count)) else { return false }
+    return kill(process, 0) != 0 && errno == ESRCH
   }
 
   private static func file(_ version: CgroupMount.Version) -> String {

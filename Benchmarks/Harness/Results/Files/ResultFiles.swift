@@ -146,6 +146,15 @@ package final class ResultFiles {
     }
   }
 
+  /// Throws when the file is there and may not be replaced, and when it could not be written whole.
+  /// - Parameter holding: what to say of a file that is there, such as "holds a finished result".
+  package static func checkPlace(_ name: String, mayReplace: Bool, holding: String) throws {
+    guard mayReplace || access(name, F_OK) != 0 else {
+      throw Complaint(.cannotCreate, "\(name) \(holding): --overwrite replaces it")
+    }
+    try checkWritable(name)
+  }
+
   /// Throws when the file could not be written whole. The check comes before the work whose result the file is to hold.
   /// - Parameter isRead: whether the file is read first. A device or a FIFO cannot be read first.
   package static func checkWritable(_ name: String, isRead: Bool = false) throws {
