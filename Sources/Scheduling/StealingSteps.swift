@@ -16,7 +16,7 @@
   func hint(_ level: Int)
   /// Takes the hint of a level back, unless some list has a job of that level.
   func retract(_ level: Int)
-  /// Whether no thread but one is awake: nobody else can have jobs in lists.
+  /// Whether no thread but one is awake: nobody else adds jobs to lists of workers.
   var isOnlyOneAwake: Bool { get }
 
   // MARK: Workers

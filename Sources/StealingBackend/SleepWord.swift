@@ -20,7 +20,7 @@ struct SleepWord: Equatable {
   /// Threads that use, or are about to use, a CPU.
   var active: Int { live - sleeping - blocked }
 
-  /// Whether one thread does not sleep: nobody but that thread can have jobs in its deques.
+  /// Whether one thread does not sleep: nobody but that thread adds jobs to deques.
   var isOnlyOneAwake: Bool { live - sleeping == 1 }
 
   /// What a new job calls for.

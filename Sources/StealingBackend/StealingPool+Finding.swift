@@ -32,7 +32,7 @@ extension StealingPool {
     if rules.usesMultiQueue { return multiQueue.isEmpty ? 0 : multiQueue.take(worker) }
     let outside = highestInjected
     if outside < 0, levelHint.pointer.pointee.load(ordering: .relaxed) == 0 { return 0 }
-    guard isOnlyOneAwake else { return sweep(worker, least: strategy.leastJobs) ?? 0 }
+    guard sleepNow.isOnlyOneAwake else { return sweep(worker, least: strategy.leastJobs) ?? 0 }
     if outside < 0 { return 0 }
     // This thread is about to end its search: to write the word that the thread which brought the job has just read.
     cplatform_prefetch(UInt(bitPattern: sleepWord.pointer))

@@ -208,18 +208,13 @@ extension StealingPool {
       sleepLock.unlock()
       return nil
     }
-    let hasJobs = worker.queuedCount > 0
-    // Before the worker counts as asleep: a thread that is alone awake then knows of its jobs.
-    if hasJobs { asleepWithJobs.wrappingAdd(1, ordering: .sequentiallyConsistent) }
     let now = count(SleepWord.oneSleeping &- (searching ? SleepWord.oneSearching : 0))
     sleepLock.state.stack.append(worker)
     let surplus = now.hasSurplus(workerCount: workerCount)
     sleepLock.unlock()
     // A submit that saw this thread search relies on it, and the other threads may have blocked meanwhile.
     if now.searching == 0, hasVisibleWork { react() }
-    let end = park(worker, isSurplus: surplus)
-    if hasJobs { asleepWithJobs.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
-    return end
+    return park(worker, isSurplus: surplus)
   }
 
   /// - Returns: false when another thread woke the worker meanwhile. The worker must then take that thread's token.

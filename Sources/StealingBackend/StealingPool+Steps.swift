@@ -20,9 +20,7 @@ extension StealingPool: StealingSteps {
     if hasWork(level: level) { hint(level) }
   }
 
-  var isOnlyOneAwake: Bool {
-    sleepNow.isOnlyOneAwake && asleepWithJobs.load(ordering: .sequentiallyConsistent) == 0
-  }
+  var isOnlyOneAwake: Bool { sleepNow.isOnlyOneAwake }
 
   // MARK: - Workers
 

@@ -36,9 +36,6 @@ final class StealingPool: @unchecked Sendable {
   /// How many workers have no CPU now.
   let withheld: Atomic<Int>
 
-  /// How many workers sleep that had jobs in their deques when they stepped back.
-  let asleepWithJobs = Atomic<Int>(0)
-
   let sleepLock = Locked(Sleepers())
 
   let workers: UnsafeMutablePointer<Unmanaged<Worker>>

@@ -1,3 +1,4 @@
+import Glibc
 import Operations
 import Primitives
 import Synchronization
@@ -13,9 +14,22 @@ struct FewerCPUsTests {
   /// How many CPUs the process may use, as the test says.
   private final class CPUs: Sendable {
     let count: Atomic<Int>
+    /// How often a pool has looked.
+    private let looks = Atomic<Int>(0)
     init(_ count: Int) { self.count = Atomic(count) }
+
     func number(of most: Int) -> WorkerNumber {
-      WorkerNumber(nil, affinity: most, interval: 0) { self.count.load(ordering: .relaxed) }
+      WorkerNumber(nil, affinity: most, interval: 0) {
+        self.looks.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        return self.count.load(ordering: .sequentiallyConsistent)
+      }
+    }
+
+    /// Changes the number, and returns when a look that found it is over: the next but one has begun.
+    func change(to new: Int, keepingBusy: () -> Void) {
+      count.store(new, ordering: .sequentiallyConsistent)
+      let seen = looks.load(ordering: .sequentiallyConsistent)
+      while looks.load(ordering: .sequentiallyConsistent) < seen + 3 { keepingBusy() }
     }
   }
 
@@ -29,26 +43,26 @@ struct FewerCPUsTests {
     ("dispatch", { DispatchBackend(workers: $0) }),
   ]
 
-  /// The number of bodies that run at once, and the most there were.
+  /// The most bodies that ran at once. Each computes until more than `limit` do, but for 20 ms at most.
   private final class Running: Sendable {
     private let now = Atomic<Int>(0)
-    let most = Atomic<Int>(0)
+    private let most = Atomic<Int>(0)
+    private let limit: Int
+    init(_ limit: Int) { self.limit = limit }
+
+    var isTooMany: Bool { most.load(ordering: .sequentiallyConsistent) > limit }
+
     func body() {
-      let count = now.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
-      most.max(count, ordering: .sequentiallyConsistent)
-      // Long enough for another thread to come in between.
-      useCPU()
+      most.max(now.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue, ordering: .sequentiallyConsistent)
+      let deadline = ContinuousClock.now + .milliseconds(20)
+      while !isTooMany, ContinuousClock.now < deadline {}
       now.wrappingSubtract(1, ordering: .sequentiallyConsistent)
     }
   }
 
-  /// Keeps the pool busy until it has this number of workers.
-  private func wait(for workers: Int, _ backend: any Backend, _ queue: OperationQueue) throws {
-    try inTime("\(backend.name) to have \(workers) workers") {
-      while backend.workerCount != workers {
-        queue.addOperations((0..<100).map { _ in BlockOperation { useCPU() } }, waitUntilFinished: true)
-      }
-    }
+  /// Jobs that take all workers for a moment.
+  private func addJobs(_ queue: OperationQueue) {
+    queue.addOperations((0..<100).map { _ in BlockOperation { useCPU() } }, waitUntilFinished: true)
   }
 
   @Test(arguments: makers.indices)
@@ -58,22 +72,19 @@ struct FewerCPUsTests {
     #expect(backend.workerCount == 3)
     let queue = OperationQueue(backend: backend)
     for (taken, given) in [(1, 4), (2, 3)] {
-      cpus.count.store(taken, ordering: .relaxed)
-      try wait(for: taken, backend, queue)
-      // The jobs that a worker has of its own are taken by others. The first rounds may meet workers that have not seen
-      // the new number yet.
-      try inTime("rounds with \(taken) jobs at a time, on \(backend.name)") {
-        while case let running = Running(), true {
-          queue.addOperations(
-            (0..<8).map { _ in
-              BlockOperation { for _ in 0..<100 { queue.addOperation { running.body() } } }
-            }, waitUntilFinished: true)
-          queue.waitUntilAllOperationsAreFinished()
-          if running.most.load(ordering: .relaxed) <= taken { return }
-        }
+      try inTime("\(taken) workers of \(backend.name)") { cpus.change(to: taken) { addJobs(queue) } }
+      #expect(backend.workerCount == taken)
+      // A thread that had its place before the look may run one more job.
+      var right = 0
+      for _ in 0..<20 where right < 3 {
+        let running = Running(taken)
+        queue.addOperation { for _ in 0...taken { queue.addOperation { running.body() } } }
+        queue.waitUntilAllOperationsAreFinished()
+        right = running.isTooMany ? 0 : right + 1
       }
-      cpus.count.store(given, ordering: .relaxed)
-      try wait(for: given, backend, queue)
+      #expect(right == 3, "more than \(taken) bodies at once, on \(backend.name)")
+      try inTime("\(given) workers of \(backend.name)") { cpus.change(to: given) { addJobs(queue) } }
+      #expect(backend.workerCount == given)
       // As many bodies as there are workers wait for each other. Dispatch has no more threads than there are CPUs for
       // bodies that compute.
       let atOnce = backend is DispatchBackend ? min(given, CPUCount.available()) : given
@@ -90,6 +101,40 @@ struct FewerCPUsTests {
       mayEnd.set()
       queue.waitUntilAllOperationsAreFinished()
     }
+  }
+
+  /// Two workers have jobs of their own when one CPU is taken. The one that keeps its place runs what the other had.
+  @Test(arguments: makers.indices)
+  func whatAWorkerHadIsTakenByOthers(maker: Int) throws {
+    let cpus = CPUs(2)
+    let backend = Self.makers[maker].make(cpus.number(of: 2))
+    let queue = OperationQueue(backend: backend)
+    let ended = Counter()
+    for _ in 0..<5 {
+      try inTime("two workers of \(backend.name)") { cpus.change(to: 2) { addJobs(queue) } }
+      let begun = CountdownLatch(2)
+      let mayEnd = SpinFlag()
+      defer { mayEnd.set() }
+      for _ in 0..<2 {
+        queue.addOperation {
+          for _ in 0..<100 { queue.addOperation { ended.increment() } }
+          begun.countDown()
+          mayEnd.spin()
+        }
+      }
+      if !(backend is DispatchBackend) || CPUCount.available() > 1 { try begun.wait("two bodies of \(backend.name)") }
+      // A thread that took the place of one which waited for a lock may have run all jobs: the pool looks while there
+      // are some.
+      try inTime("one worker of \(backend.name)") {
+        cpus.change(to: 1) {
+          queue.addOperation {}
+          usleep(100)
+        }
+      }
+      mayEnd.set()
+      try inTime("the jobs of both workers, on \(backend.name)") { queue.waitUntilAllOperationsAreFinished() }
+    }
+    #expect(ended.value == 1_000)
   }
 
   /// Whatever comes and goes, each job runs once: jobs that add jobs, dependencies, forks of guests and of operations,
