@@ -103,21 +103,30 @@ struct FewerCPUsTests {
     }
   }
 
-  /// Two workers have jobs of their own when one CPU is taken. The one that keeps its place runs what the other had.
+  /// Two workers are busy and have jobs of their own when one CPU is taken. One steps back although it has jobs, and the
+  /// other one runs what both had.
   @Test(arguments: makers.indices)
-  func whatAWorkerHadIsTakenByOthers(maker: Int) throws {
+  func oneOfTwoBusyWorkersStepsBack(maker: Int) throws {
     let cpus = CPUs(2)
     let backend = Self.makers[maker].make(cpus.number(of: 2))
     let queue = OperationQueue(backend: backend)
     let ended = Counter()
-    for _ in 0..<5 {
+    let rounds = 3
+    for _ in 0..<rounds {
       try inTime("two workers of \(backend.name)") { cpus.change(to: 2) { addJobs(queue) } }
       let begun = CountdownLatch(2)
+      let isCut = SharedFlag()
       let mayEnd = SpinFlag()
       defer { mayEnd.set() }
+      let running = Running(1)
       for _ in 0..<2 {
         queue.addOperation {
-          for _ in 0..<100 { queue.addOperation { ended.increment() } }
+          for _ in 0..<8 {
+            queue.addOperation {
+              if isCut.value.load(ordering: .sequentiallyConsistent) { running.body() }
+              ended.increment()
+            }
+          }
           begun.countDown()
           mayEnd.spin()
         }
@@ -131,10 +140,12 @@ struct FewerCPUsTests {
           usleep(100)
         }
       }
+      isCut.value.store(true, ordering: .sequentiallyConsistent)
       mayEnd.set()
       try inTime("the jobs of both workers, on \(backend.name)") { queue.waitUntilAllOperationsAreFinished() }
+      #expect(!running.isTooMany, "two bodies at once, on \(backend.name)")
     }
-    #expect(ended.value == 1_000)
+    #expect(ended.value == rounds * 16)
   }
 
   /// Whatever comes and goes, each job runs once: jobs that add jobs, dependencies, forks of guests and of operations,
@@ -173,6 +184,10 @@ struct FewerCPUsTests {
     }
     #expect(ended.value == 15 * 6 * 41)
   }
+}
+
+private final class SharedFlag: Sendable {
+  let value = Atomic<Bool>(false)
 }
 
 /// Uses a CPU for some ten microseconds.
