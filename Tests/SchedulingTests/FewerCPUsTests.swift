@@ -103,8 +103,8 @@ struct FewerCPUsTests {
     }
   }
 
-  /// Two workers are busy and have jobs of their own when one CPU is taken. One steps back although it has jobs, and the
-  /// other one runs what both had.
+  /// Two workers are busy and have jobs of their own when one CPU is taken. One steps back although it has jobs, and
+  /// the other one runs what both had.
   @Test(arguments: makers.indices)
   func oneOfTwoBusyWorkersStepsBack(maker: Int) throws {
     let cpus = CPUs(2)
