@@ -176,7 +176,7 @@ let laboratory: [Target] = [
     name: "Simulation",
     dependencies: [
       "VirtualScheduling", "Scheduling", "Primitives", "Operations", "HarnessWords", "HarnessStatistics",
-      "HarnessMeasuring", "HarnessPlanning", "HarnessResults", "Subjects", "Workloads",
+      "HarnessMeasuring", "HarnessPlanning", "HarnessResults", "HarnessComparing", "Subjects", "Workloads",
     ],
     path: "Benchmarks/Simulation", swiftSettings: settings),
   .target(
@@ -325,8 +325,8 @@ let tests: [Target] = [
   .testTarget(
     name: "SimulationTests",
     dependencies: [
-      "Simulation", "VirtualScheduling", "Scheduling", "HarnessWords", "HarnessStatistics", "HarnessPlanning",
-      "HarnessResults", "Workloads", "LaboratorySupport",
+      "Simulation", "VirtualScheduling", "Scheduling", "HarnessWords", "HarnessStatistics", "HarnessMeasuring",
+      "HarnessPlanning", "HarnessResults", "Workloads", "LaboratorySupport",
     ],
     path: "Tests/SimulationTests", swiftSettings: settings),
   .testTarget(

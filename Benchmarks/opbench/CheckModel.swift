@@ -13,19 +13,29 @@ struct CheckModel: ParsableCommand {
     abstract: "Compare simulated makespans with proven bounds, published results, and the real pools here.",
     discussion: """
       Four tables: Graham's bounds on random graphs, the bound of work stealing with steal latency, what others have published \
-      of pools with up to 128 threads, and the makespans of the real pools at one and two workers. Exit code 70: a row does not \
-      hold.
+      of pools with up to 128 threads, and the makespans of the real pools at one and two workers. With --against instead of \
+      them: whether the simulator orders the strategies of a result as the result does. Exit code 70: a row does not hold.
       """)
 
   @Option(
-    help: "The costs, as calibrate-model writes them on this machine (default: a built-in model).",
+    help: """
+      The costs, as calibrate-model writes them on this machine (default: a built-in model of a machine with two CPUs; with \
+      --against that of simulate).
+      """,
     completion: .file(extensions: ["json"]))
   var model: String?
 
   @Option(
-    parsing: .unconditional, help: "Blocks of processes of the real pools; 0 leaves the real pools out.",
+    parsing: .unconditional, help: "Blocks of processes of the real pools; 0 leaves the real pools out (default: 7).",
     transform: OptionNumber.count(in: 0...1_000))
-  var blocks = 7
+  var blocks: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Instead of the four tables, compare the order of strategies in this result of run with the simulated order.",
+      valueName: "file.csv"),
+    completion: .file(extensions: ["csv", "gz"]))
+  var against: String?
 
   @Option(parsing: .unconditional, help: "The seed of every random choice.", transform: OptionNumber.seed)
   var seed: UInt64 = 1
@@ -37,18 +47,20 @@ struct CheckModel: ParsableCommand {
   var overwrite = false
 
   func run() throws {
-    let model = try self.model.map(CostModel.read) ?? .builtIn
+    if against != nil, let blocks {
+      throw Complaint(.usage, "--against measures nothing, so --blocks \(blocks) has no place beside it: leave one out")
+    }
+    let model = try self.model.map(CostModel.read) ?? (against == nil ? .builtIn : .manyCPUs)
     if let output {
       try ResultFiles.checkPlace(output, mayReplace: overwrite, holding: "holds finished tables")
     }
     Interrupt.install()
-    var tables = [BoundChecks.graham(), BoundChecks.stealLatency(), PublishedChecks.table()]
-    if blocks > 0 {
-      let check = try RealPoolCheck(
-        backends: SimulatedBackend.list(["stealing", "threadpool"]), workers: Array(1...min(2, CPUs.available)),
-        seed: seed, model: model)
-      tables.append(try check.table(try measure(check)))
-    }
+    let tables =
+      if let against {
+        [try RankCheck(try ResultSet.read(path: against), model: model, seed: seed).table()]
+      } else {
+        try usual(model)
+      }
     let head = "simulated makespans, checked. The costs are those of: \(model.name), \(model.date)\n\n"
     let text = head + tables.map { $0.text() }.joined(separator: "\n")
     if let output { try ResultFiles.replace(output, with: text, syncs: true) }
@@ -59,11 +71,24 @@ struct CheckModel: ParsableCommand {
     }
   }
 
+  /// The tables of the simulator alone, and of the real pools here.
+  private func usual(_ model: CostModel) throws -> [CheckTable] {
+    var tables = [BoundChecks.graham(), BoundChecks.stealLatency(), PublishedChecks.table()]
+    let blocks = blocks ?? 7
+    if blocks > 0 {
+      let check = try RealPoolCheck(
+        backends: SimulatedBackend.list(["stealing", "threadpool"]), workers: Array(1...min(2, CPUs.available)),
+        seed: seed, model: model)
+      tables.append(try check.table(try measure(check, blocks: blocks)))
+    }
+    return tables
+  }
+
   /// How long a process works before it measures, in nanoseconds.
   private static let leadIn: UInt64 = 20_000_000
 
   /// Measures every cell once in each block.
-  private func measure(_ check: RealPoolCheck) throws -> [CellKey: RealPoolCheck.Measured] {
+  private func measure(_ check: RealPoolCheck, blocks: Int) throws -> [CellKey: RealPoolCheck.Measured] {
     let progress = Progress()
     for warning in MachineWarnings.before() { progress.say(warning) }
     let spin = Spin.calibrated()

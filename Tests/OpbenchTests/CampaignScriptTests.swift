@@ -67,6 +67,24 @@ import Testing
     #expect(calls.folder.contents == ["bin"] && calls.submitted == 0, "\(calls.folder.contents)")
   }
 
+  /// The order of strategies that was measured stands beside the simulated one, and only where something was measured.
+  @Test func theRanksAreComparedAfterTheMerge() throws {
+    let command = [
+      "run", "--benchmark", "dependencies/graph imbalance=0;pattern=stencil_1d;steps=32;width=16;work_ns=0$",
+      "--backend",
+      "stealing,stealing(own=lifo)", "--workers", "1", "--blocks", "6",
+    ]
+    let outcome = calls.run(["--local", "1", "--against-simulation"], command)
+    // Whether the two agree is a matter of the machine.
+    #expect(outcome.ending == .exited(0) || outcome.ending == .exited(70), "\(outcome.lines)")
+    let ranks = try #require(calls.folder.read("campaigns/c/ranks.txt"))
+    #expect(ranks.contains("Ranks of ") && ranks.contains("stencil_1d") && ranks.contains("of 1"), "\(ranks)")
+    let without = calls.run(["--local", "1"], command)
+    #expect(without.ending == .exited(73) && without.lines.last?.contains("--against-simulation") == true)
+    let simulated = calls.run(["--local", "1", "--against-simulation"], ["simulate"])
+    #expect(simulated.ending == .exited(64) && simulated.lines.count == 1, "\(simulated.lines)")
+  }
+
   /// A file that cannot be merged would stop a campaign for ever: its shard counts as missing, and runs again.
   @Test func aBadShardRunsAgain() throws {
     let first = calls.run(["--local", "3"])

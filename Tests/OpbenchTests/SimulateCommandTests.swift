@@ -34,6 +34,13 @@ import Testing
     #expect(folder.read("s.csv") == before)
   }
 
+  @Test func ranksNeedMeasuredGraphs() {
+    let file = folder.write(Sample.csv, to: "other.csv")
+    expectComplaint(65, ["other.csv has no graph", "run --benchmark"], ["check-model", "--against", file])
+    expectComplaint(66, ["there is no such file"], ["check-model", "--against", "\(folder.path)/none.csv"])
+    expectComplaint(64, ["--blocks 3 has no place"], ["check-model", "--against", file, "--blocks", "3"])
+  }
+
   /// A simulation writes its files at its end. Killed at any call, it leaves a whole result or none, and the next
   /// simulation writes there.
   @Test func aKilledSimulationLeavesNoHalf() throws {

@@ -11,43 +11,28 @@ package struct RealPoolCheck: Sendable {
   /// The largest part of the makespan by which the two may differ.
   package static let tolerance = 0.1
 
-  /// A graph of the benchmarks, and the same graph for the simulation.
-  package struct Case: Sendable {
-    package let scenario: Scenario
-    package let graph: GraphChoice
-    /// The mean work of a task, in nanoseconds.
-    package let work: Double
-  }
-
   /// Patterns with tasks of 50 and 200 us, and the workflow that the benchmarks generate.
-  package static func cases(seed: UInt64) throws -> [Case] {
-    var all: [Case] = []
+  package static func cases(seed: UInt64) throws -> [MeasuredGraph] {
+    var scenarios: [Scenario] = []
     for (pattern, imbalance) in [("stencil_1d", 0), ("fft", 0), ("tree", 1), ("random_nearest", 1)] {
-      for work in [50_000.0, 200_000] {
-        let radix = pattern == "random_nearest" ? ";radix=5" : ""
-        let sizes = "imbalance=\(imbalance)\(radix);steps=16;width=16"
-        all.append(
-          Case(
-            scenario: Scenario(
-              BenchmarkName("dependencies", "graph"),
-              Parameters("\(sizes);pattern=\(pattern);work_ns=\(CSV.number(work))")!),
-            graph: try GraphChoice("\(pattern)(\(sizes))", seed: seed), work: work))
+      for work in ["50000", "200000"] {
+        var parameters: Parameters = [
+          "imbalance": "\(imbalance)", "steps": "16", "width": "16", "pattern": pattern, "work_ns": work,
+        ]
+        if pattern == "random_nearest" { parameters["radix"] = "5" }
+        scenarios.append(Scenario(BenchmarkName("dependencies", "graph"), parameters))
       }
     }
-    let workflow = try Workflow.generated(seed: seed)
-    let scale = 5e-6
-    all.append(
-      Case(
-        scenario: Scenario(
-          BenchmarkName("dependencies", "replay"), ["graph": workflow.name, "scale": "\(scale)"]),
-        graph: try GraphChoice("generated", seed: seed),
-        work: workflow.totalSeconds * scale * 1e9 / Double(workflow.tasks.count)))
-    return all
+    scenarios.append(
+      Scenario(
+        BenchmarkName("dependencies", "replay"),
+        ["graph": try Workflow.generated(seed: seed).name, "scale": "\(5e-6)"]))
+    return scenarios.compactMap { MeasuredGraph($0, seed: seed) }
   }
 
   package let backends: [SimulatedBackend]
   package let workers: [Int]
-  package let cases: [Case]
+  package let cases: [MeasuredGraph]
   package let seed: UInt64
   package let model: CostModel
 
@@ -93,7 +78,7 @@ package struct RealPoolCheck: Sendable {
           func ms(_ nanoseconds: Double) -> String { NumberFormat.significant(nanoseconds / 1e6) }
           table.add(
             [
-              item.graph.name, NumberFormat("ns", item.work).text(item.work), backend.name, "\(count)",
+              item.choice.name, NumberFormat("ns", item.work).text(item.work), backend.name, "\(count)",
               ms(fastest), ms(Statistics.median(real.makespans)), ms(simulated), NumberFormat.significant(100 * error),
             ], holds: abs(error) <= Self.tolerance)
         }
@@ -102,14 +87,10 @@ package struct RealPoolCheck: Sendable {
     return table
   }
 
-  private func simulate(_ item: Case, _ backend: SimulatedBackend, _ workers: Int, work: Double) throws -> Double {
-    let graph = SimulatedGraph(try item.graph.graph(workers: workers, nanoseconds: work, seed: seed))
-    let makespans = (0..<5 as Range<UInt64>).map { offset -> Double in
-      var simulation = Simulation(
-        graph, strategy: backend.strategy, workers: workers, costs: model.costs, seed: seed + offset)
-      simulation.adding = model.adding
-      return Double(simulation.run().makespan)
-    }
-    return Statistics.median(makespans)
+  private func simulate(
+    _ item: MeasuredGraph, _ backend: SimulatedBackend, _ workers: Int, work: Double
+  ) throws -> Double {
+    item.makespan(
+      of: SimulatedGraph(try item.tasks(workers: workers, work: work)), on: backend, workers: workers, model: model)
   }
 }
