@@ -20,27 +20,13 @@ struct Forecast {
 
   /// Nil for a benchmark that the simulator does not know.
   init?(_ cell: CellKey, _ study: Study, _ model: CostModel, seed: UInt64) {
-    let parameters = cell.scenario.parameters
-    guard cell.scenario.name == BenchmarkName("dependencies", "graph"), let pattern = parameters["pattern"],
-      let work = parameters.number("work_ns"),
-      let backend = try? SimulatedBackend.list([cell.arm.subject], withChanges: false, forks: false).first
-    else { return nil }
-    let sizes = parameters.pairs.filter { ["imbalance", "radix", "steps", "width"].contains($0.key) }
-      .map { "\($0.key)=\($0.value)" }.joined(separator: ";")
-    guard let choice = try? GraphChoice("\(pattern)(\(sizes))", seed: seed),
-      let tasks = try? choice.graph(workers: cell.arm.workers, nanoseconds: work, seed: seed)
+    guard let measured = MeasuredGraph(cell.scenario, seed: seed),
+      let backend = try? SimulatedBackend.list([cell.arm.subject], withChanges: false, forks: false).first,
+      let tasks = try? measured.tasks(workers: cell.arm.workers)
     else { return nil }
     let graph = SimulatedGraph(tasks)
     func makespan(_ change: (inout VirtualCosts, inout Int64) -> Void) -> Double {
-      var (costs, adding) = (model.costs, model.adding)
-      change(&costs, &adding)
-      let all = (0..<Self.seeds).map { offset -> Double in
-        var simulation = Simulation(
-          graph, strategy: backend.strategy, workers: cell.arm.workers, costs: costs, seed: seed &+ offset)
-        simulation.adding = adding
-        return Double(simulation.run().makespan)
-      }
-      return Statistics.median(all)
+      measured.makespan(of: graph, on: backend, workers: cell.arm.workers, model: model, change: change)
     }
     let base = makespan { _, _ in }
     for part in StudiedPart.allCases {
@@ -67,7 +53,6 @@ struct Forecast {
     burdenedSpan = Double(SimulatedGraph(burdened).criticalPath)
   }
 
-  private static let seeds: UInt64 = 5
   private static let more = 500.0
 }
 
@@ -145,20 +130,15 @@ struct Explanation {
 
   /// A line for each activity and each part.
   var csv: String {
-    let cell = ["\(study.cell.scenario.name)", "\(study.cell.scenario.parameters)", study.cell.arm.subject]
-    let head = cell + ["\(study.cell.arm.workers)"]
-    var rows = [["benchmark", "parameters", "subject", "workers", "kind", "name", "value", "low", "high", "simulated"]]
-    for (activity, _) in Self.words {
-      rows.append(head + ["share_of_time", "\(activity)", CSV.number(share(activity)), "", "", ""])
+    let activities = Self.words.map {
+      ExplainedFile.Row(.activity, "\($0.activity)", words: $0.words, value: share($0.activity))
     }
-    for part in StudiedPart.allCases {
+    let parts = StudiedPart.allCases.map { part in
       let slope = study.slope(part)
-      rows.append(
-        head + ["percent_per_100_ns", part.rawValue]
-          + [slope?.median, slope?.interval?.lowerBound, slope?.interval?.upperBound].map {
-            $0.map(CSV.number) ?? ""
-          } + [forecast?.slopes[part].map(CSV.number) ?? ""])
+      return ExplainedFile.Row(
+        .part, part.rawValue, words: part.words, value: slope?.median, interval: slope?.interval,
+        even: study.evenSlope(part), simulated: forecast?.slopes[part])
     }
-    return rows.map(CSV.line).joined()
+    return ExplainedFile(cell: study.cell, rows: activities + parts).csv
   }
 }

@@ -219,7 +219,7 @@ def test_bad_input_is_one_line(capsys, csv, tmp_path):
 
 
 def test_a_validation_is_of_measured_results(capsys, simulated, tmp_path):
-    words = "--validation is for results of opbench run, and all files here are simulated"
+    words = "--validation is for results of opbench run, and no file here is one"
     refused(capsys, words, *simulated, "--validation", "x.txt", "--output", tmp_path / "out")
 
 

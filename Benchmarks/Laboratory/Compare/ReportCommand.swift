@@ -19,7 +19,7 @@ package struct ReportCommand: ParsableCommand {
       """)
 
   @Argument(
-    help: "Results of run or simulate, each with its .env.json beside it; packed with gzip where the name ends in .gz.",
+    help: "Results of run, simulate or explain, each with its .env.json; packed with gzip where the name ends in .gz.",
     completion: .file(extensions: ["csv", "gz"]))
   var files: [String]
 
@@ -93,15 +93,17 @@ package struct ReportCommand: ParsableCommand {
       throw Complaint(.usage, "\(path) is given twice")
     }
     let simulated = try files.filter(SimulatedFile.isSimulated)
-    let measured = files.filter { !simulated.contains($0) }
+    let explained = try files.filter(ExplainedFile.isExplained)
+    let measured = files.filter { !simulated.contains($0) && !explained.contains($0) }
     if measured.isEmpty, validation != nil || reference != nil {
       throw Complaint(
         .usage,
-        "--\(validation == nil ? "reference" : "validation") is for results of run, and all files here are simulated")
+        "--\(validation == nil ? "reference" : "validation") is for results of run, and no file here is one")
     }
     let sets = try measured.map { try ResultSet.read(path: $0) }
     let document = try FactsDocument(
-      sets, simulated: simulated.map { try SimulatedFile(path: $0) }, reference: reference,
+      sets, simulated: simulated.map { try SimulatedFile(path: $0) },
+      explained: explained.map { try ExplainedFile(path: $0) }, reference: reference,
       claims: claims.map { try PublishedClaim.read(path: $0) }
     )
     for set in sets where set.record == nil {

@@ -6,7 +6,7 @@ import sys
 
 from . import facts as document
 from . import page, paper
-from .charts import build_all, simulated
+from .charts import build_all, explained, simulated
 from .complaint import CANNOT_CREATE, USAGE, Complaint, exit_code
 
 
@@ -54,7 +54,7 @@ def run(options):
     say = lambda text: print(f"plot: {text}", file=sys.stderr)
     facts = document.read(options.facts)
     if options.validation is not None and not facts.measured:
-        raise Complaint(USAGE, "--validation is for results of opbench run, and all files here are simulated")
+        raise Complaint(USAGE, "--validation is for results of opbench run, and no file here is one")
     for source in facts.sources_of("measured"):
         if source.record is None:
             say(f"{source.path} has no .env.json beside it: excluded blocks, failures and the machine are not known")
@@ -64,6 +64,7 @@ def run(options):
         validation = page.validation.find(options.validation, facts.measured.sources[0].path)
     _prepare(options.output)
     charts, missing = build_all(facts) if facts.measured else ([], [])
+    charts += explained.build_all(facts) if facts.explained else []
     drawn = [] if options.no_pictures else [*charts, *_simulated(facts, is_whole=False)]
     pictures = [f"{chart.name}.{kind}" for chart in drawn for kind in paper.KINDS]
     _spare_sources(facts.sources, options.output, pictures + ([] if options.no_page else [page.copies.PAGE]))
@@ -72,7 +73,7 @@ def run(options):
         say(chart)
     try:
         for chart in drawn:
-            paper.render(chart, options.output, source_line(facts.sources_of("simulated" if chart.simulated else "measured")))
+            paper.render(chart, options.output, source_line(facts.sources_of(chart.kind)))
         if not options.no_page:
             shown = [*charts, *_simulated(facts, is_whole=True)]
             page.write(facts, shown, missing, validation, copies, options.output)

@@ -183,6 +183,8 @@ class Facts(NamedTuple):
     sources: list
     measured: Measured | None
     simulated: Record | None
+    # A part for each file of explain.
+    explained: list
     # How the numbers of each unit are scaled, for axes.
     units: dict
 
@@ -218,7 +220,7 @@ def parsed(content, path):
     sources = [Source(source) for source in document.sources]
     measured = [source for source in sources if source.kind == "measured"]
     results = Measured(document.measured, measured) if document.measured else None
-    return Facts(sources, results, document.simulated, document.units)
+    return Facts(sources, results, document.simulated, document.explained or [], document.units)
 
 
 def path_beside(csv):

@@ -17,6 +17,8 @@ package struct FactsDocument: Encodable {
   let measured: MeasuredFacts?
   /// Nil where no file has simulated rows.
   let simulated: SimulatedFacts?
+  /// A part for each file of `explain`.
+  let explained: [ExplainedFacts]
   let comparison: ComparisonFacts?
   /// What results say of limits; nil where no limit was given.
   let limits: [LimitFacts]?
@@ -35,22 +37,24 @@ package struct FactsDocument: Encodable {
 
   /// The facts of a report.
   /// - Parameters:
+  ///   - explained: the files of `explain`.
   ///   - reference: the subject to compare with; nil: the one that the results name.
   ///   - claims: what others published, to be judged by our numbers.
   package init(
-    _ sets: [ResultSet], simulated files: [SimulatedFile], reference: String?, claims: [PublishedClaim]? = nil
+    _ sets: [ResultSet], simulated files: [SimulatedFile], explained: [ExplainedFile] = [], reference: String?,
+    claims: [PublishedClaim]? = nil
   ) throws {
-    sources = sets.map(SourceFacts.init) + files.map(SourceFacts.init)
+    sources = sets.map(SourceFacts.init) + files.map(SourceFacts.init) + explained.map(SourceFacts.init)
     measured =
       try sets.isEmpty ? nil : MeasuredFacts(MeasuredResults(sets, reference: reference), claims: claims)
     simulated = try files.isEmpty ? nil : SimulatedFacts(files)
-    (comparison, limits) = (nil, nil)
+    (self.explained, comparison, limits) = (explained.map(ExplainedFacts.init), nil, nil)
   }
 
   /// What results say of limits.
   package init(_ table: LimitTable, of sets: [ResultSet]) {
     sources = sets.map(SourceFacts.init)
-    (measured, simulated, comparison) = (nil, nil, nil)
+    (measured, simulated, explained, comparison) = (nil, nil, [], nil)
     limits = table.lines.map(LimitFacts.init)
   }
 
@@ -59,7 +63,7 @@ package struct FactsDocument: Encodable {
     sources = sets.map(SourceFacts.init)
     measured =
       try sets.count == 1 ? MeasuredFacts(MeasuredResults(sets, reference: reference), claims: nil) : nil
-    (simulated, limits) = (nil, nil)
+    (simulated, explained, limits) = (nil, [], nil)
     self.comparison = ComparisonFacts(comparison)
   }
 

@@ -5,7 +5,7 @@ import HarnessWords
 
 /// A file that was read: what made it, and what of it does not count.
 struct SourceFacts: Encodable {
-  enum Kind: String, Encodable { case measured, simulated }
+  enum Kind: String, Encodable { case measured, simulated, explained }
 
   struct Machine: Encodable {
     let host: String
@@ -94,10 +94,17 @@ struct SourceFacts: Encodable {
   }
 
   init(_ result: SimulatedFile) {
-    (path, name, kind) = (result.path, Self.lastName(result.path), .simulated)
-    (rows, countedRows, excludedRows, runs) = (result.rows.count, result.rows.count, 0, [])
-    environment = result.record.map(EnvironmentFacts.init)
-    environmentPath = RunRecord.path(csv: result.path)
+    self.init(.simulated, path: result.path, rows: result.rows.count, record: result.record)
+  }
+
+  init(_ result: ExplainedFile) { self.init(.explained, path: result.path, rows: result.rows.count, record: nil) }
+
+  /// A file without blocks.
+  private init(_ kind: Kind, path: String, rows: Int, record: RunRecord?) {
+    (self.path, name, self.kind) = (path, Self.lastName(path), kind)
+    (self.rows, countedRows, excludedRows, runs) = (rows, rows, 0, [])
+    environment = record.map(EnvironmentFacts.init)
+    environmentPath = RunRecord.path(csv: path)
     (blocks, blocksWords, disturbed) = (nil, nil, Disturbed(count: 0, shareText: nil))
     (isUnstable, excluded, crowded) = (false, [], 0)
     (stealShareText, swappedPages, wasInterrupted, hosts) = (nil, nil, false, [])

@@ -85,14 +85,19 @@ class Chart:
     by_workers: bool = False
     # How many panels stand side by side in print.
     columns: int = 3
-    # Whether no CPU ran what it shows: then every text on it says so.
-    simulated: bool = False
+    # What made its numbers: they are measured, simulated or explained.
+    kind: str = "measured"
     # What a reader chooses a panel by, where a page shows one at a time.
     choices: tuple = ()
     # How to read it, below the title in print.
     note: str = ""
     # How the numbers of each unit are scaled, as the document of facts says it.
     units: dict = field(default_factory=dict)
+
+    @property
+    def simulated(self):
+        """Returns whether no CPU ran what it shows: then every text on it says so."""
+        return self.kind == "simulated"
 
     def steps(self, axis):
         """Returns how the numbers of an axis are scaled. A short unit that has no scales, such as the ms of a program's

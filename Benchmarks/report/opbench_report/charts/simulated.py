@@ -30,7 +30,7 @@ def build_all(facts, is_whole):
     ]
     charts += [_granularity(simulated, arms)] if simulated.sweeps else []
     for chart in charts:
-        chart.units, chart.by_workers, chart.simulated = facts.units, True, True
+        chart.units, chart.by_workers, chart.kind = facts.units, True, "simulated"
     return [chart for chart in charts if chart.panels]
 
 

@@ -71,9 +71,9 @@ def looks(charts):
 
 
 def key(chart, arm):
-    """Returns what a box that hides a subject has for a name: a simulated subject is none of those that were
-    measured."""
-    return f"simulated {arm.subject}" if chart.simulated else arm.subject.name
+    """Returns what a box that hides a subject has for a name: a simulated subject, or a part of a scheduler, is none of
+    the subjects that were measured."""
+    return arm.subject.name if chart.kind == "measured" else f"{chart.kind} {arm.subject}"
 
 
 def chart_of(chart, plots):
@@ -116,7 +116,8 @@ def chart_of(chart, plots):
 def _heads(chart):
     if chart.simulated:
         return ("graph, simulated", "line, simulated", "numbers, simulated")
-    return ("panel", "change" if chart.form == "heat" else "subject", "numbers")
+    own = "change" if chart.form == "heat" else "part" if chart.kind == "explained" else "subject"
+    return ("panel", own, "numbers")
 
 
 def _to_choose(chart, documents):

@@ -22,7 +22,7 @@ class Link(NamedTuple):
     name: str
     address: str
     rows: int
-    # Whether its rows were measured or simulated.
+    # Whether its rows were measured, explained or simulated.
     kind: str
 
 

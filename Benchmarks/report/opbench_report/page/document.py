@@ -16,6 +16,7 @@ from . import (
     ablation_section,
     chart_section,
     environment_section,
+    explained_section,
     fork_section,
     header_section,
     simulation_section,
@@ -24,6 +25,8 @@ from . import (
 )
 from .copies import MARK, PAGE
 
+# What makes numbers, in the order of the page.
+_KINDS = ("measured", "explained", "simulated")
 # Nothing is fetched and nothing is sent: the browser is told to refuse, too.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
@@ -37,29 +40,30 @@ def write(facts, charts, missing, validation, copies, folder):
 
 def document(facts, charts, missing, validation, copies):
     """Returns the page as a text."""
-    plots, scripts, context, data = [], ["unpack.js", "plots.js"], {"measured": None, "simulated": None}, {}
-    titles = {kind: ", ".join(source.name for source in facts.sources_of(kind)) for kind in ("measured", "simulated")}
-    links = {kind: [link for link in copies.links if link.kind == kind] for kind in titles}
-    measured = [chart for chart in charts if not chart.simulated]
-    simulated = [chart for chart in charts if chart.simulated]
+    plots, scripts, context, data = [], ["unpack.js", "plots.js"], dict.fromkeys(_KINDS), {}
+    titles = {kind: ", ".join(source.name for source in facts.sources_of(kind)) for kind in _KINDS}
+    links = {kind: [link for link in copies.links if link.kind == kind] for kind in _KINDS}
+    by_kind = {kind: [chart for chart in charts if chart.kind == kind] for kind in _KINDS}
     if facts.measured:
-        context["measured"] = _measured(facts, measured, missing, validation, plots) | {"links": links["measured"]}
+        context["measured"] = _measured(facts, by_kind["measured"], missing, validation, plots) | {"links": links["measured"]}
         data["rows"] = table_section.rows(facts.measured)
         scripts.append("table.js")
+    if facts.explained:
+        context["explained"] = explained_section.section(facts.explained, by_kind["explained"])
     if facts.simulated:
-        context["simulated"] = simulation_section.section(facts.simulated, simulated) | {
-            "charts": [chart_section.chart_of(chart, plots) for chart in simulated],
-            "links": links["simulated"],
-        }
+        context["simulated"] = simulation_section.section(facts.simulated, by_kind["simulated"])
+    for kind in _KINDS[1:]:
+        if context[kind]:
+            context[kind] |= {
+                "charts": [chart_section.chart_of(chart, plots) for chart in by_kind[kind]],
+                "links": links[kind],
+            }
     data |= {"looks": chart_section.looks(charts), "plots": plots}
     return _ENVIRONMENT.get_template("page.html").render(
         context,
         title="; ".join(
-            f"{prefix}{titles[kind]}"
-            for kind, prefix in (
-                ("measured", "opbench: "),
-                ("simulated", "simulated: " if facts.measured else "opbench, simulated: "),
-            )
+            ("" if kind == "measured" or facts.measured else "opbench, ") + f"{prefix}: {titles[kind]}"
+            for kind, prefix in zip(_KINDS, ("opbench", "explained", "simulated"))
             if titles[kind]
         ),
         policy=_POLICY,
@@ -113,6 +117,7 @@ def _measured(facts, charts, missing, validation, plots):
     contents = [(family["name"], family["title"]) for family in families]
     contents += [("summary", "Which subject")] if has_summary else []
     contents += [("environment", "Environment"), ("validity", "Validity"), ("table", "All numbers")]
+    contents += [("explained", explained_section.TITLE)] if facts.explained else []
     contents += [("simulated", simulation_section.TITLE)] if facts.simulated else []
     return {
         "findings": sentences,
