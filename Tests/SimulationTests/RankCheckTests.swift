@@ -13,16 +13,20 @@ import Testing
     BenchmarkName("dependencies", "graph"),
     ["pattern": "trivial", "steps": "4", "width": "64", "imbalance": "0", "work_ns": "1000"])
 
-  private func result(_ makespans: [String: Double], workers: Int = 16, blocks: Int = 8) -> ResultSet {
+  private func result(
+    _ makespans: [String: Double], workers: Int = 16, blocks: Int = 8, metrics: [Metric] = [.makespan]
+  ) -> ResultSet {
     let rows = (1...blocks).flatMap { block in
-      makespans.map { subject, makespan in
+      makespans.flatMap { subject, makespan in
         // The noise of a block is that of all, and a little of one.
         let own = subject == "stealing" ? 0.002 * Double(block % 2) - 0.001 : 0
         let noise = 1 + 0.1 * Double(block % 3) + own
-        return Row(
-          runID: "r", block: block, process: block, valueIndex: 1,
-          cell: CellKey(scenario, Arm(subject: subject, workers: workers)),
-          reading: Reading(.makespan, makespan * noise, count: 1))
+        return metrics.map { metric in
+          Row(
+            runID: "r", block: block, process: block, valueIndex: 1,
+            cell: CellKey(scenario, Arm(subject: subject, workers: workers)),
+            reading: Reading(metric, makespan * noise, count: 1))
+        }
       }
     }
     return ResultSet(name: "made.csv", rows: rows, record: nil)
@@ -43,6 +47,12 @@ import Testing
     #expect(only.tau == 1 && check.agreement == 1 && only.costOfChoice == 1)
     #expect(only.measuredBest == "stealing" && only.simulatedBest == "stealing")
     #expect(check.table().failures.isEmpty)
+  }
+
+  /// A result of `ablate` has the time of an operation alone; where there is a makespan, that alone counts.
+  @Test(arguments: [[Metric.nsPerOp], [.nsPerOp, .makespan]]) func oneTimeOfAGraphCounts(metrics: [Metric]) throws {
+    let check = try check(result(["stealing": 1, "threadpool": 2], metrics: metrics))
+    #expect(check.cases.count == 1 && check.agreement == 1)
   }
 
   @Test func theOtherOrderIsSaid() throws {

@@ -29,7 +29,8 @@ package struct RankCheck {
     package let pairs: [Pair]
     package let measuredBest: String
     package let simulatedBest: String
-    /// The measured makespan of the strategy that is simulated best, over that of the one measured best.
+    /// The measured makespan of the strategy that is simulated best, over that of the one measured best: paired ratios
+    /// to the first strategy.
     package let costOfChoice: Double
 
     package var toldApart: [Pair] { pairs.filter(\.isToldApart) }
@@ -58,9 +59,15 @@ package struct RankCheck {
     let seed = results.record?.seed ?? seed
     let table = ResultTable(results.rows)
     var groups: [Group] = []
-    for line in table.lines where line.metric == .makespan {
+    // A result of ablate has the time of an operation alone.
+    let lines = table.lines.filter {
+      $0.metric == .makespan || $0.metric == .nsPerOp && table.line($0.scenario, .makespan) == nil
+    }
+    for line in lines {
       guard let graph = MeasuredGraph(line.scenario, seed: seed) else { continue }
-      let known = line.cells.keys.sorted { "\($0)" < "\($1)" }.compactMap { arm in
+      // A default stands before its changes.
+      let known = line.cells.keys.sorted { ($0.subject.count, $0.subject) < ($1.subject.count, $1.subject) }.compactMap
+      { arm in
         (try? SimulatedBackend(arm.subject)).map { (arm: arm, backend: $0) }
       }
       for (workers, arms) in Dictionary(grouping: known, by: { $0.arm.workers }).sorted(by: { $0.key < $1.key })
@@ -81,11 +88,13 @@ package struct RankCheck {
         group.graph.makespan(of: tasks, on: $0.backend, workers: group.workers, model: model)
       }
       let arms = group.arms.map(\.arm)
-      let measured = arms.map { Statistics.median(Array(group.line.cells[$0]!.values)) }
+      func logarithms(_ index: Int, over other: Int) -> [Double] {
+        group.line.logarithms(arms[index], arms[other]).sorted { $0.key < $1.key }.map(\.value)
+      }
       var pairs: [Pair] = []
-      for (index, arm) in arms.enumerated() {
+      for index in arms.indices {
         for other in 0..<index {
-          let logarithms = group.line.logarithms(arm, arms[other]).sorted { $0.key < $1.key }.map(\.value)
+          let logarithms = logarithms(index, over: other)
           guard !logarithms.isEmpty else { continue }
           let confidence = widening.confidence(of: logarithms.count)
           let estimate = Statistics.pairedEstimate(logarithms, confidence: confidence ?? widening.confidence)
@@ -96,8 +105,11 @@ package struct RankCheck {
               isToldApart: confidence != nil && estimate.interval.map { !$0.contains(0) } ?? false))
         }
       }
-      let best = arms.indices.min { measured[$0] < measured[$1] }!
-      let chosen = arms.indices.min { simulated[$0] < simulated[$1] }!
+      // The best one of those that were measured beside the first, such as a default beside its changes.
+      let measured = arms.indices.map { Pairing.ratio(logarithms($0, over: 0))?.median ?? .infinity }
+      let known = arms.indices.filter { measured[$0] < .infinity }
+      let best = known.min { measured[$0] < measured[$1] }!
+      let chosen = known.min { simulated[$0] < simulated[$1] }!
       return Case(
         graph: group.graph, workers: group.workers, strategies: arms.count, pairs: pairs,
         measuredBest: arms[best].subject, simulatedBest: arms[chosen].subject,
@@ -122,7 +134,7 @@ package struct RankCheck {
     var table = CheckTable(
       "Ranks of \(name)",
       words:
-        "Each pair of strategies on a graph, by their makespans. Told apart: the measured ratio's interval, widened for all pairs "
+        "Each pair of strategies on a graph, by their makespans, or by the time of an operation where a result has no makespan. Told apart: the measured ratio's interval, widened for all pairs "
         + "of the table, leaves out 1. \(sum ?? "No pair is told apart: more --blocks are needed.") Tau counts all pairs: 1 says "
         + "that both orders are the same, 0 that they have nothing to do with one another. Cost: the measured makespan of what "
         + "is simulated best, over that of what is measured best. A line holds where the simulator contradicts no pair that is "
