@@ -35,7 +35,9 @@ struct Sight {
     if self.visits == visits {
       let passed = now &- lastLook
       if !isAsleep {
-        away += used &- cpuTime
+        // The time of a thread that has just ended cannot be read, and a strand that went on with another carrier has
+        // that thread's time: both may be less than what was seen.
+        if used > cpuTime { away += used - cpuTime }
       } else if passed < Self.late {
         away += passed
         if used == cpuTime { asleep += passed }

@@ -34,6 +34,12 @@ struct SightTests {
     #expect(last((0...50).map { Look(isAsleep: false, used: 5 * $0, now: 1_000 + 10 * $0) }) == [0, 250])
   }
 
+  @Test("a thread that has ended between two looks has no CPU time, which counts for nothing")
+  func ended() {
+    let used: [UInt64] = [50, 60, 0]
+    #expect(last(used.indices.map { Look(isAsleep: false, used: used[$0], now: UInt64(1_000 + 10 * $0)) }) == [0, 10])
+  }
+
   @Test("a body that waits in a loop with short sleeps is away")
   func polling() {
     #expect(last((0...50).map { Look(isAsleep: true, used: $0 / 5, now: 1_000 + 10 * $0) })[1] == 500)

@@ -208,7 +208,7 @@ def test_curves_that_lie_on_each_other_are_one(built):
     curves = [[Mark(2, 0.99), Mark(8, 0.985), Mark(32, 0.97 - 0.2 * place), Mark(128, 0.5)] for place in range(len(arms))]
     panel = Panel("g", [Series(arm, marks) for arm, marks in zip(arms, curves)], Axis("w", log=True), Axis("e", ends=(0, 1.05)))
     simulated = Chart("c", "f", "t", "", "lines", [panel], kind="simulated")
-    assert alike(panel, simulated) == 2 and alike(panel, dataclasses.replace(simulated, simulated=False)) == 0
+    assert alike(panel, simulated) == 2 and alike(panel, dataclasses.replace(simulated, kind="measured")) == 0
     figure = _drawn(simulated)
     # Left of 32 workers there are only the line for all, and the curves from 8 on.
     (axes,) = figure.axes
