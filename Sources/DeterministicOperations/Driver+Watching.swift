@@ -35,8 +35,7 @@ struct Sight {
     if self.visits == visits {
       let passed = now &- lastLook
       if !isAsleep {
-        // The time of a thread that has just ended cannot be read, and a strand that went on with another carrier has
-        // that thread's time: both may be less than what was seen.
+        // The time of a thread that has just ended cannot be read: it is 0.
         if used > cpuTime { away += used - cpuTime }
       } else if passed < Self.late {
         away += passed

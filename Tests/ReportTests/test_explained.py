@@ -1,5 +1,7 @@
 """What `opbench explain` writes: its pictures, its section of the page, and what is refused."""
 
+import gzip
+
 import asking
 import pytest
 from test_page import outline_of, unpacked
@@ -79,6 +81,12 @@ def test_bad_rows_are_one_line(tmp_path, capsys, rows, words):
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 1 and words in lines[0], lines
     assert not (tmp_path / "out").exists()
+
+
+def test_a_packed_file_is_read(path, tmp_path):
+    packed = tmp_path / "explained.csv.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert [part.saving for part in asking.facts_of(packed).explained[0].parts] == [2.5, 0.01, None]
 
 
 def test_another_version_is_refused(tmp_path, capsys):

@@ -5,7 +5,7 @@ import HarnessWords
 /// What `opbench explain` writes, in one file, read as strictly as other results.
 package struct ExplainedFile: Sendable {
   /// What a row is about.
-  package enum Kind: String, CaseIterable, Sendable {
+  package enum Kind: String, Sendable {
     /// The share of the workers' time that an activity takes.
     case activity
     /// By how many per cent the time changes when a part of the scheduler takes 100 ns more.
@@ -13,16 +13,16 @@ package struct ExplainedFile: Sendable {
   }
 
   package struct Row: Sendable {
-    package let kind: Kind
-    package let name: String
+    let kind: Kind
+    let name: String
     /// What the activity or the part is.
-    package let words: String
+    let words: String
     /// A share, or per cent. Nil for a part that came too seldom to be measured.
-    package let value: Double?
-    package let interval: ClosedRange<Double>?
+    let value: Double?
+    let interval: ClosedRange<Double>?
     /// Per cent if the part never overlapped with anything, and by the simulator's model.
-    package let even: Double?
-    package let simulated: Double?
+    let even: Double?
+    let simulated: Double?
 
     package init(
       _ kind: Kind, _ name: String, words: String, value: Double?, interval: ClosedRange<Double>? = nil,
@@ -34,11 +34,11 @@ package struct ExplainedFile: Sendable {
   }
 
   let path: String
-  package let benchmark: String
-  package let parameters: String
-  package let subject: String
-  package let workers: Int
-  package let rows: [Row]
+  let benchmark: String
+  let parameters: String
+  let subject: String
+  let workers: Int
+  let rows: [Row]
 
   package init(cell: CellKey, rows: [Row]) {
     (path, benchmark, parameters) = ("", "\(cell.scenario.name)", "\(cell.scenario.parameters)")
@@ -63,12 +63,12 @@ package struct ExplainedFile: Sendable {
 
   /// Whether the file says of itself that `explain` wrote it.
   package static func isExplained(_ path: String) throws -> Bool {
-    try ResultSet.bytes(path).starts(with: "explained,".utf8)
+    try ResultSet.content(path).starts(with: "explained,".utf8)
   }
 
   /// Reads a file of `explain`. Throws one line where it is none.
   package init(path: String) throws {
-    var reader = CSVReader(try ResultSet.bytes(path), source: path)
+    var reader = CSVReader(try ResultSet.content(path), source: path)
     guard try reader.next()?.fields == Self.columns else {
       throw Complaint(.badInput, "\(path): these are no rows of this version's opbench explain")
     }
@@ -99,52 +99,5 @@ package struct ExplainedFile: Sendable {
     guard !rows.isEmpty else { throw Complaint(.badInput, "\(path) has a header and no rows") }
     (self.path, self.rows, benchmark, parameters) = (path, rows, cell[0], cell[1])
     (subject, workers) = (cell[2], Int(cell[3])!)
-  }
-}
-
-/// What a report shows of a file of `explain`. A number without a text was not measured.
-struct ExplainedFacts: Encodable {
-  struct Activity: Encodable {
-    let name: String
-    let words: String
-    let share: Double
-    let text: String
-  }
-
-  /// What a part gives that takes 100 ns less: per cent of time, above 0 where time is saved.
-  struct Part: Encodable {
-    let name: String
-    let words: String
-    let saving: Double?
-    let low: Double?
-    let high: Double?
-    let text: String
-    let even: Double?
-    let evenText: String
-    let simulated: Double?
-    let simulatedText: String
-  }
-
-  let benchmark: String
-  let params: String
-  let subject: String
-  let workers: Int
-  let activities: [Activity]
-  let parts: [Part]
-
-  init(_ file: ExplainedFile) {
-    (benchmark, params, subject, workers) = (file.benchmark, file.parameters, file.subject, file.workers)
-    func percent(_ value: Double?) -> String { value.map { "\(NumberFormat.significant($0)) %" } ?? "" }
-    activities = file.rows.filter { $0.kind == .activity }.map {
-      let share = $0.value ?? 0
-      return Activity(name: $0.name, words: $0.words, share: share, text: NumberFormat.percent(share))
-    }
-    parts = file.rows.filter { $0.kind == .part }.map { row in
-      let range = row.interval.map { " [\(percent($0.lowerBound)), \(percent($0.upperBound))]" } ?? ""
-      return Part(
-        name: row.name, words: row.words, saving: row.value, low: row.interval?.lowerBound,
-        high: row.interval?.upperBound, text: row.value.map { percent($0) + range } ?? "", even: row.even,
-        evenText: percent(row.even), simulated: row.simulated, simulatedText: percent(row.simulated))
-    }
   }
 }

@@ -27,19 +27,14 @@ package struct SimulatedFile: Sendable {
 
   /// Whether the file says of itself that its rows are simulated, whole or not.
   package static func isSimulated(_ path: String) throws -> Bool {
-    let first = try content(path).prefix(4_096).split(separator: UInt8(ascii: "\n")).prefix(2)
+    let first = try ResultSet.content(path).prefix(4_096).split(separator: UInt8(ascii: "\n")).prefix(2)
     return first.contains { $0.starts(with: "kind,".utf8) || $0.starts(with: "simulated,".utf8) }
-  }
-
-  private static func content(_ path: String) throws -> Data {
-    let bytes = try ResultSet.bytes(path)
-    return Gunzip.isPacked(path) ? try Gunzip.bytes(path) : bytes
   }
 
   /// Reads `X.csv` or `X.csv.gz`, and `X.env.json` when that file is there.
   package init(path: String) throws {
     try self.init(
-      try Self.content(path), path: path, record: try RunRecord.read(path: RunRecord.path(csv: path)))
+      try ResultSet.content(path), path: path, record: try RunRecord.read(path: RunRecord.path(csv: path)))
   }
 
   package init(_ content: Data, path: String, record: RunRecord?) throws {

@@ -91,12 +91,17 @@ package struct ResultSet: Sendable {
 
   /// Reads `X.csv` or `X.csv.gz`, and `X.env.json` when that file is there.
   package static func read(path: String) throws -> ResultSet {
-    let content = try bytes(path)
-    let rows = try CSV.rows(Gunzip.isPacked(path) ? try Gunzip.bytes(path) : content, source: path)
+    let rows = try CSV.rows(try content(path), source: path)
     guard !rows.isEmpty else { throw Complaint(.badInput, "\(path) has a header and no rows") }
     let record = try RunRecord.read(path: RunRecord.path(csv: path))
     try record?.checkOwns(rows, of: path)
     return ResultSet(name: path, rows: rows, record: record)
+  }
+
+  /// What is in a file, unpacked where its name says that it is packed.
+  package static func content(_ path: String) throws -> Data {
+    let bytes = try bytes(path)
+    return Gunzip.isPacked(path) ? try Gunzip.bytes(path) : bytes
   }
 
   package static func bytes(_ path: String) throws -> Data {

@@ -8,8 +8,7 @@ from .chart import Axis, Chart, Mark, Panel, Series
 def build_all(facts):
     """Returns the charts: one of what each part is worth, one of where the time goes."""
     # A name has one look, as a part and as an activity.
-    names = [own.name for file in facts.explained for own in (*file.parts, *file.activities)]
-    names = list(dict.fromkeys(names))
+    names = dict.fromkeys(own.name for file in facts.explained for own in (*file.parts, *file.activities))
     looks = zip(names, looks_in_turn(len(names)))
     arms = {name: Arm(Subject(place, name, look, Record()), 0) for place, (name, look) in enumerate(looks)}
     charts = [_worth(facts.explained, arms), _time(facts.explained, arms)]
