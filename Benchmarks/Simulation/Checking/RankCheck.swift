@@ -96,13 +96,14 @@ package struct RankCheck {
         for other in 0..<index {
           let logarithms = logarithms(index, over: other)
           guard !logarithms.isEmpty else { continue }
-          let confidence = widening.confidence(of: logarithms.count)
-          let estimate = Statistics.pairedEstimate(logarithms, confidence: confidence ?? widening.confidence)
+          // Fewer than six blocks have no interval.
+          let confidence = widening.confidence(of: logarithms.count) ?? widening.confidence
+          let estimate = Statistics.pairedEstimate(logarithms, confidence: confidence)
           pairs.append(
             Pair(
               measured: estimate.median,
               simulated: Pairing.logarithm(simulated[index], over: simulated[other]) ?? 0,
-              isToldApart: confidence != nil && estimate.interval.map { !$0.contains(0) } ?? false))
+              isToldApart: estimate.interval.map { !$0.contains(0) } ?? false))
         }
       }
       // The best one of those that were measured beside the first, such as a default beside its changes.
