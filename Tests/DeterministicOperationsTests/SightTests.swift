@@ -78,11 +78,11 @@ struct SightTests {
         // From here on the body is left to itself.
         backend.whileBlocked {}
       })
-    backend.run()
+    // `run()` does not wait for such a body.
+    backend.shutdown()
     let strand = try #require(seen)
     #expect(strand.worker == 0 && !strand.gavePlace)
     driver.lock.withLock { driver.react(to: strand, sleeps: true) }
     #expect(!strand.gavePlace)
-    backend.shutdown()
   }
 }
