@@ -44,9 +44,9 @@ struct OpbenchSuite: Suite {
     return trial.map { StudiedTrial.of($0, workers: request.workers) }
   }
 
-  func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome {
+  func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> Launched {
     PeerLauncher(peers).launch(request, environment: environment, timeout: timeout)
-      ?? ProcessRunner.measure(request, environment: environment, timeout: timeout)
+      ?? ProcessRunner.launch(request, environment: environment, timeout: timeout)
   }
 
   func versions(of subjects: Set<String>) throws -> [String: String] {
@@ -91,7 +91,7 @@ extension OpbenchSuite {
   ) throws -> [ResultLine] {
     if Interrupt.isRequested { throw ExitCode(128 + SIGINT) }
     let request = MeasureRequest(cell: cell, mode: mode, seed: seed, spin: spin)
-    let outcome = launch(request, environment: environment, timeout: 60)
+    let outcome = measure(request, environment: environment, timeout: 60)
     if let failure = outcome.failure(mode) { throw Complaint(.software, "no number for \(cell): \(failure)") }
     return outcome.results
   }

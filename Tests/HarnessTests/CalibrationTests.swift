@@ -79,7 +79,7 @@ struct RepeatNumberTests {
     switch request.mode {
     case .calibrate(let target, _, _):
       return FakeEffects.outcome(.exited(0), [.repeats(Int((Double(target) / perRepeat / stray).rounded(.up))), .end])
-    case .time(let repeats, let values, _, _, let more, _):
+    case .time(let repeats, let values, _, _, let more, _, _):
       let lines = (1...values).map { value -> ResultLine in
         let count = value.isMultiple(of: 2) ? repeats + more : repeats
         return .reading(

@@ -427,6 +427,6 @@ struct CommandTests {
     // The reader waits for what holds the outputs; that time is not the program's.
     let began = Clock.now()
     let (outcome, _) = run("sh", "-c", "setsid sleep 2 & exit 0")
-    #expect(outcome.isOutputHeld && Clock.now() - began >= outcome.nanoseconds + ProcessRunner.patience)
+    #expect(outcome.isOutputHeld && Clock.now() - began >= outcome.nanoseconds + WatchedProcess.patience)
   }
 }

@@ -13,6 +13,10 @@ final class FakeEffects {
   var said: [String] = []
   var isInterrupted = false
   var answer: (MeasureRequest) -> ProcessOutcome = { FakeEffects.success($0) }
+  /// How often a process goes on until it has ended.
+  var turns: (MeasureRequest) -> Int = { _ in 1 }
+  /// The numbers of the processes that went on, in order.
+  var wentOn: [Int] = []
 
   static func outcome(_ ending: Ending, _ lines: [ResultLine], lastWords: String? = nil) -> ProcessOutcome {
     ProcessOutcome(ending: ending, lines: lines.map(\.text), lastWords: lastWords, nanoseconds: 1_000_000)
@@ -43,11 +47,18 @@ final class FakeEffects {
   func run(_ plan: Plan, counting: [String: String]? = nil, earlier: EarlierRun = EarlierRun()) -> RunResult {
     let effects = RunEffects(
       launch: { request, environment, _ in
+        let number = self.requests.count
         self.requests.append(request)
         self.environments.append(environment)
-        let outcome = self.answer(request)
-        self.nanoseconds += outcome.nanoseconds
-        return outcome
+        var turns = self.turns(request)
+        return Launched {
+          self.wentOn.append(number)
+          turns -= 1
+          if turns > 0 { return nil }
+          let outcome = self.answer(request)
+          self.nanoseconds += outcome.nanoseconds
+          return outcome
+        }
       },
       showProgress: { done, total, _, left in #expect(done < total && left >= 0) },
       say: { self.said.append($0) },

@@ -204,7 +204,7 @@ struct GateTiersTests {
   @Test func aHeadThatFailsIsARegressionAndABaseThatFailsNothing() throws {
     let crash = ProcessOutcome(ending: .signalled(11), lines: [], lastWords: "trap", nanoseconds: 0)
     gate.failure = { arm, request in
-      if case .time(7, _, _, _, _, _) = request.mode { arm.name == "head" ? crash : nil } else { nil }
+      if case .time(7, _, _, _, _, _, _) = request.mode { arm.name == "head" ? crash : nil } else { nil }
     }
     let head = try #require(try gate.run().findings.last)
     #expect(
@@ -288,7 +288,7 @@ struct GateTiersTests {
     func verdict() throws -> GateVerdict? {
       var counts = 0
       var run = GateTiers([counted], gate.resources, runner: gate.runner(), hasBase: true) { arm, request in
-        guard case .time(let repeats, _, _, _, _, _) = request.mode, let each = perOperation[arm.program] else {
+        guard case .time(let repeats, _, _, _, _, _, _) = request.mode, let each = perOperation[arm.program] else {
           return nil
         }
         counts += 1
@@ -329,7 +329,7 @@ struct GateTiersTests {
       func finding() throws -> GateFinding? {
         var starts = SeededGenerator(seed: seed)
         var run = GateTiers([counted], gate.resources, runner: gate.runner(), hasBase: true) { arm, request in
-          guard case .time(let repeats, _, _, _, _, _) = request.mode else { return nil }
+          guard case .time(let repeats, _, _, _, _, _, _) = request.mode else { return nil }
           // Starting costs as it did where the example of the gate was tried.
           let start = 1e8 + Double(UInt64.random(in: 0..<6_000, using: &starts))
           let total = Int(start + perOperation * (arm.name == "head" ? more : 1) * Double(repeats * 10))

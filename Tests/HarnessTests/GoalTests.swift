@@ -217,7 +217,7 @@ struct GoalTests {
     #expect(short.hasSuffix(" %, not to 0.1 %; --budget gives more time"), "\(short)")
     #expect(short.hasPrefix("10m 0s hold about "))
     let tooShort = try #require(GoalWords.before(Self.plan(Goal(halfWidth: 0.01, seconds: 0.1))))
-    #expect(tooShort.hasPrefix("6 blocks of everything take about 3s, longer than 1s"), "\(tooShort)")
+    #expect(tooShort.hasPrefix("6 blocks of everything take about 4s, longer than 1s"), "\(tooShort)")
     #expect(GoalWords.before(Sample.plan()) == nil && GoalWords.after(RunResult(), Sample.plan()) == nil)
   }
 }

@@ -43,6 +43,36 @@ struct MeasuringProcessTests {
     #expect(long.calls >= 4 && values(long.lines) == [1, 2])
   }
 
+  /// The process stops before each value, when everything of the value before it is done, and leads in again.
+  @Test func aValueIsATurn() throws {
+    enum Event: Hashable { case said, stopped, ran }
+    final class Log { var events: [Event] = [] }
+    let log = Log()
+    var readings: [Reading] = []
+    let trial = Trial(operationsPerRepeat: 10) { repeats in
+      log.events.append(.ran)
+      return Value([Reading(.nsPerOp, Double(repeats), count: 10 * repeats)])
+    }
+    MeasuringProcess(
+      trial, stop: { log.events.append(.stopped) },
+      write: { line in
+        if line == .turn { log.events.append(.said) }
+        if case .reading(_, let reading) = line { readings.append(reading) }
+      }
+    ).run(.time(repeats: 3, values: 3, leadIn: 1, takesTurns: true))
+    let turn: [Event] = [.said, .stopped, .ran, .ran]
+    #expect(log.events == [.ran] + turn + turn + turn)
+    #expect(readings.count { $0.metric == .nsPerOp } == 3)
+    // What the process spends is of the values and of the repeats before each of them.
+    let delay = readings.first { $0.metric == .runDelayNsPerOp }
+    #expect(delay.map { $0.count == 180 } ?? true)
+  }
+
+  @Test func aBudgetEndsTheTurnsAfterOne() {
+    let spent = measured(.time(repeats: 3, values: 5, budget: 0, takesTurns: true))
+    #expect(spent.calls == 2 && values(spent.lines) == [1] && spent.lines.count { $0 == .turn } == 1)
+  }
+
   @Test func costsAreOfTheValuesThatWereTaken() throws {
     let taken = measured(.time(repeats: 3, values: 4, leadIn: 1_000_000, budget: 0))
     let delay = taken.lines.compactMap { line in

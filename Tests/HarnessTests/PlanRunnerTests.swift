@@ -15,7 +15,10 @@ struct PlanRunnerTests {
     #expect(effects.timed.count == 4)
     for request in effects.timed {
       let repeats = request.subject == "foundation" ? 3 : 10
-      #expect(request.mode == .time(repeats: repeats, values: 3, leadIn: 2_000, budget: 3_000, countsEvents: true))
+      #expect(
+        request.mode
+          == .time(
+            repeats: repeats, values: 3, leadIn: 2_000, budget: 3_000, countsEvents: true, takesTurns: true))
     }
     #expect(effects.timed.allSatisfy { $0.context == "g.json" && $0.seed == 1 })
     #expect(result.rows.count == 4 && effects.rows == result.rows)

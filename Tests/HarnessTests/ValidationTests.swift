@@ -11,10 +11,10 @@ import Testing
 /// The conclusions of `opbench validate`, from rows whose truth is known.
 struct ValidationTests {
   /// Of two scenarios, from a laboratory whose noise is that share, and whose arms drift together.
-  func rows(noise: Double, bias: Double = 0, seed: UInt64 = 1) -> [Row] {
+  func rows(noise: Double, bias: Double = 0, rounds: Int = 12, seed: UInt64 = 1) -> [Row] {
     var random = SeededGenerator(seed: seed)
     return (1...2).flatMap { benchmark in
-      (1...6 * Validation.blocksPerRound).flatMap { block -> [Row] in
+      (1...rounds * Validation.blocksPerRound).flatMap { block -> [Row] in
         let drift = Double.random(in: 100...200, using: &random)
         return Validation.levels.map { level in
           let truth = 1 + level.delay + (level == Validation.again ? bias : 0)
@@ -38,7 +38,7 @@ struct ValidationTests {
         // The first interval is narrow: each comparison has the fewest blocks.
         #expect((finding.comparisons, finding.blocks) == (24, 14) && finding.halfWidth <= Validation.goal)
       }
-      #expect(validation.findings.dropFirst().map(\.flagged) == [24, 24, 24, 24])
+      #expect(validation.findings.dropFirst().map(\.flagged) == [24, 24, 24])
       for finding in validation.findings { #expect(abs(finding.ratio - 1 - finding.level.delay) < 0.01) }
       flagged += validation.findings[0].flagged
       passed += validation.equalsPass ? 1 : 0
@@ -49,11 +49,24 @@ struct ValidationTests {
     #expect(passed >= 33, "\(passed) of 40 passed")
   }
 
+  /// What the goal is for: where a comparison ends by its width, nine of ten differences of 2 % are found.
+  @Test func twoPercentAreFoundNineTimesInTen() {
+    var (found, comparisons) = (0, 0)
+    for seed in 1...3 as ClosedRange<UInt64> {
+      // The ratio of a block scatters by 2.4 %: comparisons take about twenty blocks.
+      let finding = Validation(ResultTable(rows(noise: 0.03, rounds: 24, seed: seed))).findings[1]
+      #expect(finding.level.delay == 0.02 && finding.blocks < Double(Validation.mostBlocks))
+      found += finding.flagged
+      comparisons += finding.comparisons
+    }
+    #expect(comparisons > 60 && Double(found) >= 0.9 * Double(comparisons), "\(found) of \(comparisons)")
+  }
+
   @Test func aNoisyOneMissesSmallDelays() {
     let validation = Validation(ResultTable(rows(noise: 0.15)))
     let found = validation.findings.map(\.share)
-    #expect(found[1] < 0.5 && found[4] > 0.5, "\(found)")
-    #expect(validation.findings[4].flaggedWidened <= validation.findings[4].flagged)
+    #expect(found[1] < 0.5 && found[3] > 0.5, "\(found)")
+    #expect(validation.findings[3].flaggedWidened <= validation.findings[3].flagged)
   }
 
   @Test func aBiasBetweenEqualsFails() {
@@ -70,7 +83,7 @@ struct ValidationTests {
     }
     #expect(Validation.cut([]).isEmpty && Validation.cut(noise(0.01, 13)).isEmpty)
     #expect(Validation.cut(noise(0.01, 45)).map(\.count) == [14, 14, 14])
-    let some = noise(0.08, 400)
+    let some = noise(0.04, 400)
     let cut = Validation.cut(some)
     #expect(cut.flatMap(\.self) == Array(some.prefix(cut.map(\.count).reduce(0, +))) && cut.count > 5)
     for comparison in cut {

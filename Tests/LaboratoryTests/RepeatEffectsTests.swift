@@ -20,7 +20,7 @@ struct RepeatEffectsTests {
     var lines: [ResultLine] = []
     switch request.mode {
     case .calibrate(let target, _, _): lines = [.repeats(Int((Double(target) / perRepeat).rounded(.up)))]
-    case .time(let repeats, let values, _, _, let more, _):
+    case .time(let repeats, let values, _, _, let more, _, _):
       lines = (1...values).map { value in
         let count = value.isMultiple(of: 2) ? repeats + more : repeats
         return .reading(valueIndex: value, Reading(.nsPerOp, perRepeat + first / Double(count), count: count))

@@ -114,13 +114,13 @@ struct PeerTests {
     ]
     let request = Self.request(
       BenchmarkName("dependencies", "graph"), parameters, .time(repeats: 2, values: 1, leadIn: 0, budget: .max))
-    let outcome = try #require(launcher.launch(request, environment: ["TMPDIR": folder.path], timeout: 30))
+    let outcome = try #require(launcher.launch(request, environment: ["TMPDIR": folder.path], timeout: 30)).toEnd()
     #expect(outcome.ending == .exited(0))
     #expect(outcome.lines.first == "reading\t1\tns_per_op\tns\t12\t1\t")
     let other = Self.request(BenchmarkName("overhead", "external-add"), ["ops": "1"], on: "stealing")
     #expect(launcher.launch(other, environment: [:], timeout: 30) == nil)
     let count = Self.request(request.name, parameters, .count(values: 1))
-    let refused = try #require(launcher.launch(count, environment: [:], timeout: 30))
+    let refused = try #require(launcher.launch(count, environment: [:], timeout: 30)).toEnd()
     #expect(refused.lines.first?.hasPrefix("failure\t") == true)
   }
 
@@ -249,7 +249,7 @@ struct PeerStrategyTests {
     #expect(PeerPrograms.advice("starpu(sched=eager)") == PeerPrograms.advice("starpu"))
     func told(_ subject: String) throws -> String {
       let request = PeerTests.request(BenchmarkName("overhead", "external-add"), ["ops": "10"], on: subject)
-      let outcome = try #require(PeerLauncher(programs).launch(request, environment: [:], timeout: 30))
+      let outcome = try #require(PeerLauncher(programs).launch(request, environment: [:], timeout: 30)).toEnd()
       return outcome.lines.joined(separator: "\n")
     }
     #expect(try told("starpu(bind=off;sched=eager)").contains(" strategy=sched=eager;bind=off "))
@@ -345,7 +345,8 @@ struct PeerProtocolTests {
     let request = PeerTests.request(
       BenchmarkName("overhead", "external-add"), ["ops": "10"], on: "go", .time(repeats: 1, values: 1))
     let outcome = try #require(
-      PeerLauncher(PeerPrograms(folders: [folder.path])).launch(request, environment: [:], timeout: 30))
+      PeerLauncher(PeerPrograms(folders: [folder.path])).launch(request, environment: [:], timeout: 30)
+    ).toEnd()
     #expect(outcome.lines == ["failure\tthe program of go gives -1.0 as ns_per_op: time goes on"])
   }
 }
@@ -385,7 +386,8 @@ struct BuiltPeerTests {
       let outcome = try #require(
         Self.launcher.launch(
           PeerTests.request(measured.name, measured.parameters, on: measured.peer, mode), environment: [:], timeout: 120
-        ))
+        )
+      ).toEnd()
       #expect(outcome.ending == .exited(0) && outcome.lines.last == "end", "\(outcome.lines)")
       return outcome.lines.compactMap(ResultLine.init)
     }

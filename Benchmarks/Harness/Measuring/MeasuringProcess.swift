@@ -5,12 +5,15 @@ package struct MeasuringProcess {
   private let trial: Trial
   private let allocator: Allocator
   private let tracer: Tracer?
+  private let stop: () -> Void
   private let write: (ResultLine) -> Void
 
+  /// - Parameter stop: stops the process until it is its turn.
   package init(
-    _ trial: Trial, allocator: Allocator = .system, tracer: Tracer? = nil, write: @escaping (ResultLine) -> Void
+    _ trial: Trial, allocator: Allocator = .system, tracer: Tracer? = nil, stop: @escaping () -> Void = {},
+    write: @escaping (ResultLine) -> Void
   ) {
-    (self.trial, self.allocator, self.tracer, self.write) = (trial, allocator, tracer, write)
+    (self.trial, self.allocator, self.tracer, self.stop, self.write) = (trial, allocator, tracer, stop, write)
   }
 
   /// A process gives this number of values, however long they take.
@@ -24,9 +27,9 @@ package struct MeasuringProcess {
       switch mode {
       case .calibrate(let target, let limit, let leadIn):
         write(.repeats(try calibrate(target: target, limit: limit, leadIn: leadIn)))
-      case .time(let repeats, let values, let leadIn, let budget, let more, let countsEvents):
+      case .time(let repeats, let values, let leadIn, let budget, let more, let countsEvents, let takesTurns):
         try checkAllocator()
-        try time(repeats: repeats, more: more, values: values, leadIn: leadIn, budget: budget)
+        try time(repeats: repeats, more: more, values: values, leadIn: leadIn, budget: budget, takesTurns: takesTurns)
         if countsEvents { try countEvents(repeats: max(1, repeats / 4)) }
       case .count(let values): try count(values: values)
       case .trace(let request): try trace(request)
@@ -50,7 +53,9 @@ package struct MeasuringProcess {
 
   /// Takes the values one right after the other: whatever comes between two of them puts threads to sleep, and makes
   /// the first repeat of a value dearer than the rest. So nothing is written before the last value.
-  private func time(repeats: Int, more: Int, values: Int, leadIn: UInt64, budget: UInt64) throws {
+  private func time(
+    repeats: Int, more: Int, values: Int, leadIn: UInt64, budget: UInt64, takesTurns: Bool
+  ) throws {
     let born = Clock.now()
     // A lead-in, however short, is at least one value.
     var led: Value?
@@ -59,14 +64,23 @@ package struct MeasuringProcess {
     taken.reserveCapacity(min(values, 1_024))
     let cost = ProcessCost()
     let counts = trial.schedulerCounts?()
-    let approach = try approach(repeats: repeats, after: led)
-    let start = Clock.now()
-    while taken.count < values, taken.count < Self.leastValues || Clock.now() - start < budget {
+    var untaken = takesTurns ? 0 : try approach(repeats: repeats, after: led)
+    var spent: UInt64 = 0
+    while taken.count < values, taken.count < Self.leastValues || spent < budget {
+      if takesTurns {
+        write(.turn)
+        stop()
+        // Others ran meanwhile: the caches hold theirs, and the threads sleep.
+        _ = try readValue(repeats)
+        untaken += repeats
+      }
+      let start = Clock.now()
       let repeats = taken.count.isMultiple(of: 2) ? repeats : repeats + more
       taken.append((try readValue(repeats), repeats))
+      spent += Clock.now() - start
     }
     let countsAfter = trial.schedulerCounts?()
-    let operations = trial.operationsPerRepeat * taken.reduce(approach) { $0 + $1.repeats }
+    let operations = trial.operationsPerRepeat * taken.reduce(untaken) { $0 + $1.repeats }
     // A benchmark that is about a metric of the process reports its own number for the metric.
     let reported = Set(taken.flatMap(\.value.readings).map(\.metric))
     let costs = cost.readings(operations: operations).filter { !reported.contains($0.metric) }

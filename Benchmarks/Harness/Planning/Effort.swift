@@ -20,7 +20,7 @@ package struct Effort: Codable, Hashable, Sendable, CustomStringConvertible {
   /// quickest one, with the same number of repeats.
   package var longestValue: UInt64 { 4 * target }
   /// A process that has spent this number of nanoseconds on its values takes no further values. A process always gives
-  /// one value.
+  /// one value. Twice what the values of the quickest subject take, so that a slow moment of the machine costs none.
   package var budget: UInt64
   /// The number of blocks in which a scenario runs when its processes take long.
   package var longBlocks: Int
@@ -76,7 +76,7 @@ package struct Effort: Codable, Hashable, Sendable, CustomStringConvertible {
   package static let quickBudget = 95.0
 
   /// The full effort, without a goal.
-  package static let full = Effort(blocks: 40, values: 4, leadIn: 10_000_000, target: 2_000_000, budget: 8_000_000)
+  package static let full = Effort(blocks: 40, values: 8, leadIn: 10_000_000, target: 2_000_000, budget: 32_000_000)
   /// A quick look at everything: fewer blocks and so wider intervals, from younger and shorter processes.
   package static let quick = Effort(
     blocks: 12, values: 3, leadIn: 5_000_000, target: 2_000_000, budget: 6_000_000, longBlocks: 6, samples: 0.2)

@@ -138,6 +138,13 @@ package struct Plan: Sendable {
     return effort.samples < 1 ? effort.leadIn : max(effort.leadIn, planned.leadIn)
   }
 
+  /// Whether the processes of a block live at the same time, and take turns that have one value each. The speed of a
+  /// machine wanders within milliseconds: what is compared stands closer together in turns than in processes one after
+  /// another. A quick look has no time for turns.
+  package func takesTurns(_ planned: PlannedScenario) -> Bool {
+    if case .calibrated = planned.repeats { effort.samples >= 1 && leadIn(planned) > 0 } else { false }
+  }
+
   /// The turn that a scenario has in a block, from one; nil when the block goes without the scenario. The turns of a
   /// scenario are spread over all blocks.
   package func turn(_ planned: PlannedScenario, block: Int) -> Int? {
@@ -217,7 +224,8 @@ extension Plan {
       var share = 1.0
       if case .samples(let count, _) = planned.repeats { share = Double(samples(count, planned)) / Double(count) }
       if case .paced(let count, _) = planned.repeats { share = Double(samples(count, planned)) / Double(count) }
-      return startup + seconds(planned.repeats, leadIn: leadIn(planned), samples: share)
+      return startup
+        + seconds(planned.repeats, leadIn: leadIn(planned), samples: share, takesTurns: takesTurns(planned))
     }
   }
 
@@ -226,13 +234,16 @@ extension Plan {
 
   /// How long a timing process takes once it has started, in seconds, on average over the arms. `samples` is the share
   /// that the process takes of the samples that each of ten processes would take.
-  private func seconds(_ repeats: RepeatPolicy, leadIn: UInt64, samples: Double) -> Double {
+  private func seconds(
+    _ repeats: RepeatPolicy, leadIn: UInt64, samples: Double, takesTurns: Bool = false
+  ) -> Double {
     let leadIn = Double(leadIn) / 1e9
     switch repeats {
     case .calibrated(let least):
       let value = max(Double(effort.target) / 1e9, least, Self.usualRepeat)
       let most = min(Double(effort.values), max(1, Double(effort.budget) / 1e9 / value))
-      return (leadIn > 0 ? max(leadIn, value) : 0) + most * value
+      // A turn leads in with a value of its own.
+      return (leadIn > 0 ? max(leadIn, value) : 0) + (takesTurns ? 2 : 1) * most * value
     case .samples(_, let seconds), .paced(_, let seconds): return leadIn + seconds * Self.share * samples
     }
   }

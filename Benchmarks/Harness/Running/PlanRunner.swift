@@ -22,6 +22,8 @@ package struct PlanRunner {
   private var short: Set<CellKey> = []
   /// Whether the run stood still during a process of the turn that runs.
   private var isTurnLost = false
+  /// When the last line of progress was shown.
+  private var shownAt: UInt64?
   /// How long the run has stood still, in nanoseconds.
   private var stoodStill: UInt64 = 0
   private let total: Int
@@ -118,7 +120,7 @@ package struct PlanRunner {
     case .calibrated:
       return .time(
         repeats: result.repeats[cell] ?? 1, values: effort.values, leadIn: plan.leadIn(planned), budget: effort.budget,
-        countsEvents: countsEvents)
+        countsEvents: countsEvents, takesTurns: plan.takesTurns(planned))
     case .samples(let count, _), .paced(let count, _):
       let samples = plan.samples(count, planned)
       let values = min(effort.values, samples)
@@ -198,17 +200,35 @@ package struct PlanRunner {
     let (scenario, block) = (turn.planned.scenario, turn.block)
     let before = effects.systemLoad()
     let rowsBefore = result.rows.count
-    var answers: [(cell: CellKey, process: Int, lines: [ResultLine])] = []
+    var answers: [(process: LaunchedStep, lines: [ResultLine])] = []
+    /// The processes that have been started and have turns left.
+    var waiting: [LaunchedStep] = []
     for arm in turn.arms where !isTurnLost {
       let cell = CellKey(scenario, arm)
       guard !done.contains(Done(cell: cell, block: block)) else { continue }
       let mode = timing(cell, countsEvents: plan.countsEvents(turn))
-      let lines = launch(
-        .time(cell, block: block), mode, effects.timingEnvironment, place: turn.place, isLast: isLast)
-      answers.append((cell, processes, lines))
+      guard
+        let process = prepare(.time(cell, block: block), mode, effects.timingEnvironment, place: turn.place)
+      else { continue }
+      if let outcome = process.launched.goOn() {
+        answers.append((process, lines(of: process, outcome, isLast: isLast)))
+      } else {
+        waiting.append(process)
+      }
+    }
+    while !waiting.isEmpty {
+      var ended: [Int] = []
+      for (index, process) in waiting.enumerated() {
+        guard let outcome = process.launched.goOn() else { continue }
+        answers.append((process, lines(of: process, outcome, isLast: isLast)))
+        ended.append(index)
+      }
+      for index in ended.reversed() { waiting.remove(at: index) }
     }
     if isTurnLost { return }
-    for answer in answers { keep(answer.lines, of: answer.cell, block: block, process: answer.process) }
+    for (process, lines) in answers.sorted(by: { $0.process.number < $1.process.number }) {
+      keep(lines, of: process.step.cell, block: block, process: process.number)
+    }
     guard result.rows.count > rowsBefore else { return }
     let place = ScenarioBlock(scenario, block: block)
     result.blocksRun.insert(place)
@@ -229,7 +249,7 @@ package struct PlanRunner {
     for planned in plan.scenarios {
       for cell in planned.cells where plan.traced.contains(cell.arm.subject) {
         number += 1
-        guard case .time(let repeats, _, _, _, _, _) = timing(cell, countsEvents: false) else { continue }
+        guard case .time(let repeats, _, _, _, _, _, _) = timing(cell, countsEvents: false) else { continue }
         let request = TraceRequest(
           file: effects.tracePiece(number), name: "\(cell.scenario) \(cell.arm)", process: number,
           repeats: repeats, operationLimit: limit)
@@ -258,8 +278,15 @@ package struct PlanRunner {
     effects.record(rows)
   }
 
+  /// How long a line of progress stands at least, in nanoseconds. The time that is left is a sum over all processes that
+  /// are left: with thousands of them, a line for each process took a fifth of the run.
+  private static let progressInterval: UInt64 = 200_000_000
+
   /// Of a run with a goal the time is known, and not the number of processes.
-  private func showProgress(_ step: Plan.Step) {
+  private mutating func showProgress(_ step: Plan.Step) {
+    let now = effects.now()
+    if let shownAt, now - shownAt < Self.progressInterval { return }
+    shownAt = now
     let left = timeLeft.seconds([step]) + timeLeft.seconds(remaining)
     guard let goal = plan.effort.goal else {
       return effects.showProgress(total - remaining.count - 1, total, "\(step)", left)
@@ -278,33 +305,61 @@ package struct PlanRunner {
     return effects.isInterrupted()
   }
 
-  /// Runs one process and gives its lines; gives none when the process failed, or when the cell has failed before. A
-  /// process that takes times gives none either when the run stood still, and its turn is lost. Any other process runs
-  /// again.
-  /// - Parameter isLast: whether the turn is not made again, so that a failure is one though the run stood still.
-  private mutating func launch(
-    _ step: Plan.Step, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:], place: Int? = nil,
-    isLast: Bool = true
-  ) -> [ResultLine] {
-    guard !effects.isInterrupted() else { return [] }
+  /// A process of the run, from before its start on.
+  private struct LaunchedStep {
+    let step: Plan.Step
+    let mode: MeasureRequest.Mode
+    let number: Int
+    let launched: Launched
+  }
+
+  /// Prepares the process of a step; nil when the run is interrupted, or when the cell has failed before.
+  private mutating func prepare(
+    _ step: Plan.Step, _ mode: MeasureRequest.Mode, _ environment: [String: String], place: Int? = nil
+  ) -> LaunchedStep? {
+    guard !effects.isInterrupted() else { return nil }
     if remaining.last == step { remaining.removeLast() }
-    guard result.failures[step.cell] == nil else { return [] }
+    guard result.failures[step.cell] == nil else { return nil }
     showProgress(step)
     let request = MeasureRequest(
       cell: step.cell, mode: mode, seed: plan.seed, spin: spin, context: context, serviceTime: serviceTime(step),
       allocator: plan.allocator, place: place)
-    let isTimed = if case .time = step { true } else { false }
-    var outcome: ProcessOutcome
-    var attempts = 0
-    repeat {
-      attempts += 1
-      processes += 1
-      let padding = EnvironmentPadding.variables(process: processes, seed: plan.seed)
-      outcome = effects.launch(request, environment.merging(padding) { $1 }, plan.timeout(step))
-      stoodStill += outcome.stoodStill
-      guard outcome.ending != .interrupted, !wasStopped(outcome.ending) else { return [] }
-    } while outcome.stoodStill > 0 && !isTimed && attempts < Self.mostAttempts
-    if isTimed, outcome.stoodStill > 0 {
+    processes += 1
+    let padding = EnvironmentPadding.variables(process: processes, seed: plan.seed)
+    return LaunchedStep(
+      step: step, mode: mode, number: processes,
+      launched: effects.launch(request, environment.merging(padding) { $1 }, plan.timeout(step)))
+  }
+
+  /// Runs one process that takes no times, and gives its lines; gives none when the process failed, or when the cell
+  /// has failed before. When the run stood still, another process runs.
+  private mutating func launch(
+    _ step: Plan.Step, _ mode: MeasureRequest.Mode, _ environment: [String: String] = [:]
+  ) -> [ResultLine] {
+    for attempt in 1... {
+      guard let process = prepare(step, mode, environment) else { break }
+      let outcome = process.launched.toEnd()
+      if outcome.stoodStill > 0, attempt < Self.mostAttempts, !isStopped(outcome) {
+        stoodStill += outcome.stoodStill
+        continue
+      }
+      return lines(of: process, outcome, isLast: true)
+    }
+    return []
+  }
+
+  private func isStopped(_ outcome: ProcessOutcome) -> Bool {
+    outcome.ending == .interrupted || wasStopped(outcome.ending)
+  }
+
+  /// What a process has answered; nothing when the process failed. A process that takes times gives nothing either when
+  /// the run stood still, and its turn is lost.
+  /// - Parameter isLast: whether the turn is not made again, so that a failure is one though the run stood still.
+  private mutating func lines(of process: LaunchedStep, _ outcome: ProcessOutcome, isLast: Bool) -> [ResultLine] {
+    let (step, mode) = (process.step, process.mode)
+    stoodStill += outcome.stoodStill
+    if isStopped(outcome) { return [] }
+    if case .time = step, outcome.stoodStill > 0 {
       isTurnLost = true
       if !isLast || outcome.failure(mode) == nil { return [] }
     }

@@ -4,9 +4,8 @@ import HarnessResults
 /// What `PlanRunner` asks of the machine: processes, files, the clock, lines for the user. Tests put something else
 /// here.
 package struct RunEffects {
-  /// Starts a process for a request with the given additions to its environment, and waits for the process at most the
-  /// given seconds.
-  package var launch: (MeasureRequest, [String: String], Double) -> ProcessOutcome
+  /// The process of a request, with additions to its environment, which may go on for the given seconds.
+  package var launch: (MeasureRequest, [String: String], Double) -> Launched
   package var showProgress: (_ done: Int, _ total: Int, _ what: String, _ secondsLeft: Double) -> Void
   package var say: (String) -> Void
   /// Writes the rows of a process to the file as soon as the process has ended.
@@ -32,7 +31,7 @@ package struct RunEffects {
   package var keepTrace: (TraceRequest, _ operations: Int, _ notShown: Int) -> Void
 
   package init(
-    launch: @escaping (MeasureRequest, [String: String], Double) -> ProcessOutcome,
+    launch: @escaping (MeasureRequest, [String: String], Double) -> Launched,
     showProgress: @escaping (Int, Int, String, Double) -> Void, say: @escaping (String) -> Void,
     record: @escaping ([Row]) -> Void, checkpoint: @escaping (RunResult) -> Void = { _ in },
     publish: @escaping ([Row], RunResult) -> Void = { _, _ in },

@@ -11,8 +11,8 @@ package struct RecordedRun {
   /// What validation puts between a request and its process, with the rate of spinning that this was measured with.
   struct Injection {
     let spin: Spin
-    /// Starts the process of a request, with additions to its environment, and waits at most the given seconds.
-    let launch: (MeasureRequest, [String: String], Double) -> ProcessOutcome
+    /// The process of a request, with additions to its environment, which may go on for the given seconds.
+    let launch: (MeasureRequest, [String: String], Double) -> Launched
   }
 
   let planned: PlannedRun

@@ -41,7 +41,10 @@ package struct MeasureCommand<Program: SuiteProgram>: ParsableCommand {
       do { try channel.write([line.text], name: "the result") } catch { lost = error }
     }
     if let trial = try suite.trial(request) {
-      MeasuringProcess(trial, allocator: request.allocator, tracer: suite.tracer, write: write).run(request.mode)
+      // The signal stops all threads before the call returns.
+      MeasuringProcess(
+        trial, allocator: request.allocator, tracer: suite.tracer, stop: { raise(SIGSTOP) }, write: write
+      ).run(request.mode)
     } else {
       write(.absent)
     }

@@ -31,8 +31,8 @@ package protocol Suite: Sendable {
 
   /// Prepares a cell in this process; nil when there is no such cell. Only the suite interprets the request's context.
   func trial(_ request: MeasureRequest) throws -> Trial?
-  /// Starts the process that measures a cell, and waits for the process.
-  func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome
+  /// The process that measures a cell, before its start. It may go on for `timeout` seconds.
+  func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> Launched
   /// The compiler and library of each subject that is a program of another language, by subject.
   func versions(of subjects: Set<String>) throws -> [String: String]
   /// The versions that the results published with the program name, by subject; empty without such results.
@@ -48,8 +48,13 @@ extension Suite {
 
   package var rowForms: [any RowForm.Type] { [MeasuredRows.self] }
 
-  package func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome {
-    ProcessRunner.measure(request, environment: environment, timeout: timeout)
+  package func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> Launched {
+    ProcessRunner.launch(request, environment: environment, timeout: timeout)
+  }
+
+  /// Runs the process that measures a cell.
+  package func measure(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome {
+    launch(request, environment: environment, timeout: timeout).toEnd()
   }
 
   package func versions(of subjects: Set<String>) -> [String: String] { [:] }

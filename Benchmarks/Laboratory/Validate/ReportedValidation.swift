@@ -56,13 +56,13 @@ struct ReportedValidation {
     let repeats = RepeatEffects(
       repeated, .full, seed: plan.seed, startup: plan.startup, spin: spin,
       references: Set(suite.subjects.filter(\.isReference).map(\.name)),
-      launch: { suite.launch($0, environment: [:], timeout: $1) })
+      launch: { suite.measure($0, environment: [:], timeout: $1) })
     progress.say(
       "\(Count.of(plan.steps.count, "process")), about \(Progress.duration(plan.estimatedSeconds)); "
         + "then \(Progress.duration(repeats.seconds)) for the numbers of repeats")
     let injected = InjectedDelay(
       delay: suite.experiment.delay,
-      launch: { suite.launch($0, environment: $1, timeout: 20) })
+      launch: { suite.measure($0, environment: $1, timeout: 20) })
     var planned = PlannedRun(suite, plan)
     planned.subjects = Validation.levels.map {
       SubjectFacts($0.name, role: .control, summary: suite.experiment.controlSummary)
@@ -138,7 +138,7 @@ struct ReportedValidation {
     try suite.experiment.bare.map { cell in
       func readings(_ mode: MeasureRequest.Mode, _ environment: [String: String] = [:]) throws -> [ResultLine] {
         let request = MeasureRequest(cell: cell, mode: mode, seed: plan.seed, spin: spin)
-        let outcome = suite.launch(request, environment: environment, timeout: 60)
+        let outcome = suite.measure(request, environment: environment, timeout: 60)
         if let failure = outcome.failure(mode) {
           throw Complaint(.software, "no number for \(cell): \(failure)")
         }

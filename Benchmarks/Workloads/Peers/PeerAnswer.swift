@@ -17,7 +17,7 @@ package enum PeerAnswer {
           "gives \(answers.map(String.init).joined(separator: ", ")) repeats, and not one number from 1 to \(limit)"
       }
       return nil
-    case .time(_, let values, _, let budget, _, _):
+    case .time(_, let values, _, let budget, _, _, _):
       let readings = outcome.results.compactMap {
         if case .reading(let index, let one) = $0 { (index, one) } else { nil }
       }

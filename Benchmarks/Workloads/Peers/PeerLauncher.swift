@@ -8,32 +8,45 @@ package struct PeerLauncher: Sendable {
 
   package init(_ programs: PeerPrograms) { self.programs = programs }
 
-  /// Runs the request; nil when the subject is not a peer, or when the peer is not built.
-  package func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> ProcessOutcome? {
+  /// The process of a request, before its start; nil when the subject is not a peer, or when the peer is not built.
+  package func launch(_ request: MeasureRequest, environment: [String: String], timeout: Double) -> Launched? {
     guard let program = programs.program(request.subject) else { return nil }
-    do {
-      let translated = try PeerRequest(request)
-      let outcome = try Self.run(
-        program, translated.arguments, graph: translated.graph, environment: environment, timeout: timeout)
-      guard outcome.failure(request.mode) == nil else { return outcome }
-      if let mistake = PeerAnswer.mistake(in: outcome, to: request.mode) {
-        throw CheckFailed("the program of \(request.subject) \(mistake)")
+    var process: (launched: Launched, answers: PeerRequest)?
+    return Launched {
+      do {
+        if process == nil {
+          let translated = try PeerRequest(request)
+          process = (
+            try Self.launch(
+              program, translated.arguments, graph: translated.graph, environment: environment, timeout: timeout),
+            translated
+          )
+        }
+        guard let (launched, translated) = process, let outcome = launched.goOn() else { return nil }
+        guard outcome.failure(request.mode) == nil else { return outcome }
+        if let mistake = PeerAnswer.mistake(in: outcome, to: request.mode) {
+          throw CheckFailed("the program of \(request.subject) \(mistake)")
+        }
+        return outcome.with(lines: try translated.answer(outcome.lines))
+      } catch {
+        return ProcessOutcome(
+          ending: .exited(0), lines: [ResultLine.failure("\(error)").text], lastWords: nil, nanoseconds: 0)
       }
-      return outcome.with(lines: try translated.answer(outcome.lines))
-    } catch {
-      return ProcessOutcome(
-        ending: .exited(0), lines: [ResultLine.failure("\(error)").text], lastWords: nil, nanoseconds: 0)
     }
   }
 
-  /// Starts a program, with a file that has the graph while the program runs.
-  static func run(
+  /// A program, with a file that has the graph until the program has ended.
+  static func launch(
     _ program: String, _ arguments: [String], graph: String?, environment: [String: String] = [:], timeout: Double
-  ) throws -> ProcessOutcome {
+  ) throws -> Launched {
     let file = try graph.map(temporary)
-    defer { if let file { unlink(file) } }
     let words = arguments + (file.map { ["graph=\($0)"] } ?? [])
-    return ProcessRunner.run(program, words, environment: environment, timeout: timeout)
+    let launched = ProcessRunner.launch(program, words, environment: environment, timeout: timeout)
+    return Launched {
+      let outcome = launched.goOn()
+      if outcome != nil, let file { unlink(file) }
+      return outcome
+    }
   }
 
   private static func temporary(_ text: String) throws -> String {

@@ -26,11 +26,12 @@ package struct PeerRequest {
     switch request.mode {
     case .calibrate(let target, let limit, let leadIn):
       fields += [("mode", "calibrate"), ("target", "\(target)"), ("limit", "\(limit)"), ("lead_in", "\(leadIn)")]
-    case .time(let repeats, let values, let leadIn, let budget, let more, _):
+    case .time(let repeats, let values, let leadIn, let budget, let more, _, let takesTurns):
       fields += [
         ("mode", "time"), ("repeats", "\(repeats)"), ("values", "\(values)"), ("lead_in", "\(leadIn)"),
         ("budget", "\(budget)"), ("more", "\(more)"),
       ]
+      if takesTurns { fields.append(("turns", "1")) }
     case .trace: throw Complaint(.usage, "the operations of programs of other languages are not traced")
     case .count: throw Complaint(.usage, "allocations are not counted in the programs of other languages")
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -172,17 +173,25 @@ static void print(uint64_t index, const Reading &reading) {
 
 /// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at
 /// least one. Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a
-/// value be dearer.
+/// value be dearer. In turns, stops before each value until opbench lets the process go on, and runs once uncounted.
 static void time(const Measure &measure, uint64_t repeats, uint64_t more, uint64_t values, uint64_t leadIn,
-                 uint64_t budget) {
+                 uint64_t budget, bool inTurns) {
   auto start = now();
   if (leadIn > 0) do measure(repeats);
     while (now() - start < leadIn);
   std::vector<std::vector<Reading>> taken;
-  start = now();
+  uint64_t spent = 0;
   while (taken.size() < values) {
+    if (inTurns) {
+      std::printf("turn\n");
+      std::fflush(stdout);
+      std::raise(SIGSTOP);
+      measure(repeats);
+    }
+    start = now();
     taken.push_back(measure(taken.size() % 2 == 0 ? repeats : repeats + more));
-    if (now() - start >= budget) break;
+    spent += now() - start;
+    if (spent >= budget) break;
   }
   for (size_t value = 0; value < taken.size(); ++value)
     for (auto &reading : taken[value]) print(value + 1, reading);
@@ -196,7 +205,7 @@ static void run(const Request &request, Prepare prepare) {
   } else if (mode == "time") {
     auto repeats = request.positive("repeats"), values = request.positive("values");
     auto leadIn = request.count("lead_in"), budget = request.count("budget"), more = request.count("more");
-    time(prepare(request), repeats, more, values, leadIn, budget);
+    time(prepare(request), repeats, more, values, leadIn, budget, request.has("turns"));
   } else {
     throw std::runtime_error("there is no mode " + mode);
   }

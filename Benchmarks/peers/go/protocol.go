@@ -233,10 +233,17 @@ func min[T int | int64](a, b T) T {
 	return b
 }
 
+// Stops all threads before it returns: the signal is one to this thread.
+func stop() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	syscall.Tgkill(syscall.Getpid(), syscall.Gettid(), syscall.SIGSTOP)
+}
+
 // Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at
 // least one. Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a value
-// be dearer.
-func time(measure measure, repeats, more, values int, leadIn, budget uint64) {
+// be dearer. In turns, stops before each value until opbench lets the process go on, and runs once uncounted.
+func time(measure measure, repeats, more, values int, leadIn, budget uint64, inTurns bool) {
 	for born := now(); leadIn > 0; {
 		measure(repeats)
 		if hasPassed(leadIn, born) {
@@ -244,13 +251,19 @@ func time(measure measure, repeats, more, values int, leadIn, budget uint64) {
 		}
 	}
 	taken := [][]reading{}
-	for start := now(); len(taken) < values; {
+	for spent := uint64(0); len(taken) < values; {
+		if inTurns {
+			fmt.Println("turn")
+			stop()
+			measure(repeats)
+		}
 		repeatsOfValue := repeats
 		if len(taken)%2 == 1 {
 			repeatsOfValue += more
 		}
+		start := now()
 		taken = append(taken, measure(repeatsOfValue))
-		if hasPassed(budget, start) {
+		if spent += uint64(now() - start); spent >= budget {
 			break
 		}
 	}
@@ -270,7 +283,8 @@ func run(request request, prepare func(request) measure) {
 	case "time":
 		repeats, values := request.positive("repeats"), request.positive("values")
 		leadIn, budget := request.count("lead_in"), request.count("budget")
-		time(prepare(request), repeats, int(request.count("more")), values, leadIn, budget)
+		_, inTurns := request["turns"]
+		time(prepare(request), repeats, int(request.count("more")), values, leadIn, budget, inTurns)
 	default:
 		check(false, "there is no mode %s", mode)
 	}

@@ -293,19 +293,37 @@ fn calibrate(measure: Measure, target: u64, limit: u64, lead_in: u64) !u64 {
 
 /// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at
 /// least one. Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a
-/// value be dearer.
-fn time(out: *std.Io.Writer, measure: Measure, repeats: u64, more: u64, values: u64, lead_in: u64, budget: u64) !void {
+/// value be dearer. In turns, stops before each value until opbench lets the process go on, and runs once uncounted.
+fn time(
+    out: *std.Io.Writer,
+    measure: Measure,
+    repeats: u64,
+    more: u64,
+    values: u64,
+    lead_in: u64,
+    budget: u64,
+    in_turns: bool,
+) !void {
     const born = now();
     if (lead_in > 0) while (true) {
         _ = try measure.timed(repeats);
         if (now() - born >= lead_in) break;
     };
     var taken: std.ArrayList(Readings) = .empty;
-    const start = now();
+    var spent: u64 = 0;
     while (taken.items.len < values) {
+        if (in_turns) {
+            // All other lines are written together at the end.
+            _ = linux.write(1, "turn\n", 5);
+            // A signal to this thread: the kernel stops all threads before the call returns.
+            _ = linux.tgkill(linux.getpid(), linux.gettid(), .STOP);
+            _ = try measure.timed(repeats);
+        }
         const is_longer = taken.items.len % 2 == 1;
+        const start = now();
         try taken.append(gpa, try measure.value(if (is_longer) repeats +| more else repeats));
-        if (now() - start >= budget) break;
+        spent += now() - start;
+        if (spent >= budget) break;
     }
     for (taken.items, 1..) |readings, index| {
         for (readings.items) |r| try out.print("reading\t{d}\t{s}\t{s}\t{e}\t{d}\t{s}\n", .{
@@ -327,7 +345,7 @@ fn run(out: *std.Io.Writer, request: Request, prepare: *const fn (Request) Failu
         const values = try request.positive("values");
         const lead_in = try request.count("lead_in");
         const budget = try request.count("budget");
-        try time(out, try prepare(request), repeats, more, values, lead_in, budget);
+        try time(out, try prepare(request), repeats, more, values, lead_in, budget, request.has("turns"));
     } else {
         return fail("there is no mode {s}", .{mode});
     }

@@ -38,11 +38,33 @@ final class Child {
     for (pipe, descriptor) in zip(open, descriptors) where descriptor.revents != 0 { pipe.readAvailable() }
   }
 
+  /// Waits until a process that is about to stop itself has stopped, or has ended.
+  /// - Returns: false when the process goes on for seconds, which is far longer than the kernel takes.
+  func waitUntilStopped() -> Bool {
+    for look in 0..<5_000 {
+      guard state == .runs else { return true }
+      usleep(look < 100 ? 50 : 1_000)
+    }
+    return false
+  }
+
+  /// Lets a process that is stopped go on.
+  func goOn() { _ = Glibc.kill(identifier, SIGCONT) }
+
   /// Kills the process and what is left of its group.
   func kill() {
     _ = Glibc.kill(-identifier, SIGKILL)
     // The process may have gone to another group.
     _ = Glibc.kill(identifier, SIGKILL)
+  }
+
+  /// Whether the group has members after the process has ended by itself; they are killed. Asked after `collect()`.
+  var hasLeftOthers: Bool {
+    guard Glibc.kill(-identifier, 0) == 0 else { return false }
+    // A process that has ended is a member until its new parent has collected its status. The number of the group is
+    // not given to another process while the group has a member.
+    usleep(5_000)
+    return Glibc.kill(-identifier, SIGKILL) == 0
   }
 
   /// Collects the status of the process when the process has ended, and what it took.

@@ -10,9 +10,11 @@ package struct MeasureRequest: Codable, Hashable, Sendable {
     /// Work for `leadIn` nanoseconds, and at least for one value unless `leadIn` is 0. The times of the lead-in do not
     /// count. Then give `values` values of `repeats` repeats each; give fewer values, but at least one, when they have
     /// taken `budget` nanoseconds together. Every second value has `more` repeats more. With `countsEvents`, run one
-    /// more value, during which the kernel counts and whose time does not count.
+    /// more value, during which the kernel counts and whose time does not count. With `takesTurns`, stop before each
+    /// value until it is the process's turn, and then run one value whose time does not count.
     case time(
-      repeats: Int, values: Int, leadIn: UInt64 = 0, budget: UInt64 = .max, more: Int = 0, countsEvents: Bool = false)
+      repeats: Int, values: Int, leadIn: UInt64 = 0, budget: UInt64 = .max, more: Int = 0, countsEvents: Bool = false,
+      takesTurns: Bool = false)
     /// Count allocations. The process runs on an allocator that can count.
     case count(values: Int)
     /// Record a timeline of a few repeats.

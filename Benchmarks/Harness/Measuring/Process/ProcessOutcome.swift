@@ -8,6 +8,8 @@ package enum Ending: Hashable, Sendable {
   case timedOut
   /// The process printed more than this number of bytes, and was killed.
   case printedTooMuch(Int)
+  /// The process said that it stops to wait for its turn, and went on beside others.
+  case wentOn
   case interrupted
   case notStarted(Int32)
 
@@ -18,6 +20,7 @@ package enum Ending: Hashable, Sendable {
     case .signalled(let number): "was killed by signal \(number)"
     case .timedOut: "did not finish in time and was killed"
     case .printedTooMuch(let limit): "printed more than \(limit >> 20) MiB and was killed"
+    case .wentOn: "said 'turn', did not stop, and was killed"
     case .interrupted: "was interrupted"
     case .notStarted(let error): "could not be started: \(String(cString: strerror(error)))"
     }

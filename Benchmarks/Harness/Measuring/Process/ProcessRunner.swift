@@ -4,13 +4,40 @@ import Glibc
 /// Starts a process in a group of its own, reads both its outputs, and kills the process when it takes too long, when
 /// it prints too much, or when the run is interrupted.
 package enum ProcessRunner {
-  /// Starts `program measure` for a request. A crash then takes no time for a backtrace.
+  /// `program measure` for a request. A crash then takes no time for a backtrace.
+  package static func launch(
+    _ request: MeasureRequest, program: String = thisProgram, environment: [String: String], timeout seconds: Double,
+    now: @escaping () -> UInt64 = Clock.now
+  ) -> Launched {
+    launch(
+      program, ["measure", (try? request.encoded()) ?? ""], environment: environment.merging(withoutBacktrace) { $1 },
+      timeout: seconds, now: now)
+  }
+
+  /// A program that may take turns. `executable` and `environment` are those of `run`.
+  package static func launch(
+    _ executable: String, _ arguments: [String], environment: [String: String], timeout seconds: Double,
+    now: @escaping () -> UInt64 = Clock.now
+  ) -> Launched {
+    var process: WatchedProcess?
+    return Launched {
+      if process == nil {
+        let made = start(
+          executable, arguments, environment: environment, timeout: seconds, takesTurns: true, now: now)
+        switch made {
+        case .success(let made): process = made
+        case .failure(let refusal): return refusal.outcome
+        }
+      }
+      return process?.goOn()?.outcome
+    }
+  }
+
+  /// As `launch`, and waits for the process.
   package static func measure(
     _ request: MeasureRequest, program: String = thisProgram, environment: [String: String], timeout seconds: Double
   ) -> ProcessOutcome {
-    run(
-      program, ["measure", (try? request.encoded()) ?? ""], environment: environment.merging(withoutBacktrace) { $1 },
-      timeout: seconds)
+    launch(request, program: program, environment: environment, timeout: seconds).toEnd()
   }
 
   package static let thisProgram = "/proc/self/exe"
@@ -21,10 +48,6 @@ package enum ProcessRunner {
   package static let outputLimit = 16 << 20
   /// The bytes that are kept of what a process writes to its standard error: the last ones.
   static let errorLimit = 64 << 10
-  /// How long the outputs of a process are read after the process has ended, in nanoseconds. The outputs end with the
-  /// process, unless something that the process has started holds them open.
-  static let patience: UInt64 = 500_000_000
-
   /// `executable` is looked up on the path, unless `executable` names a file. `environment` is added to this process's
   /// own.
   package static func run(
@@ -40,9 +63,18 @@ package enum ProcessRunner {
   ///   - now: the clock, in nanoseconds.
   package static func capture(
     _ executable: String, _ arguments: [String], environment: [String: String] = [:], timeout seconds: Double,
-    limit: Int = outputLimit, watched: Bool = true, now: () -> UInt64 = Clock.now
+    limit: Int = outputLimit, watched: Bool = true, now: @escaping () -> UInt64 = Clock.now
   ) -> (outcome: ProcessOutcome, output: [UInt8]) {
-    watch(timeout: seconds, limit: limit, watched: watched, now) { output, errors in
+    toEnd(
+      start(
+        executable, arguments, environment: environment, timeout: seconds, limit: limit, watched: watched, now: now))
+  }
+
+  private static func start(
+    _ executable: String, _ arguments: [String], environment: [String: String], timeout seconds: Double,
+    limit: Int = outputLimit, watched: Bool = true, takesTurns: Bool = false, now: @escaping () -> UInt64 = Clock.now
+  ) -> Result<WatchedProcess, Refusal> {
+    watch(timeout: seconds, limit: limit, watched: watched, takesTurns: takesTurns, now) { output, errors in
       let began = now()
       var identifier: pid_t = 0
       let status = spawn(executable, arguments, environment, output: output, errors: errors, &identifier)
@@ -55,7 +87,7 @@ package enum ProcessRunner {
   package static func run(
     _ command: CommandLaunch, timeout seconds: Double, limit: Int = outputLimit
   ) -> (outcome: ProcessOutcome, output: [UInt8]) {
-    watch(timeout: seconds, limit: limit, watched: true, Clock.now) { output, errors in
+    let process = watch(timeout: seconds, limit: limit, watched: true, Clock.now) { output, errors in
       guard let file = file(command.words[0], in: command.folder) else { return .failure(Refusal(code: ENOENT)) }
       let input = open(command.input ?? "/dev/null", O_RDONLY | O_CLOEXEC)
       guard input >= 0 else { return .failure(Refusal(code: errno)) }
@@ -83,15 +115,17 @@ package enum ProcessRunner {
       }
       return .success(Started(identifier: made.process, began: began, counter: counter))
     }
+    return toEnd(process)
   }
 
-  /// Whether a group has members after its leader has ended by itself; they are killed.
-  private static func isLeft(_ group: pid_t) -> Bool {
-    guard kill(-group, 0) == 0 else { return false }
-    // A process that has ended is a member until its new parent has collected its status. The number of the group is
-    // not given to another process while the group has a member.
-    usleep(5_000)
-    return kill(-group, SIGKILL) == 0
+  private static func toEnd(
+    _ process: Result<WatchedProcess, Refusal>
+  ) -> (outcome: ProcessOutcome, output: [UInt8]) {
+    switch process {
+    case .success(let process):
+      while true { if let end = process.goOn() { return end } }
+    case .failure(let refusal): return (refusal.outcome, [])
+    }
   }
 
   /// The least peak of memory that a command can be seen to have, in bytes: what this process hands to the copy that
@@ -109,7 +143,7 @@ package enum ProcessRunner {
   }
 
   /// A process that has begun.
-  private struct Started {
+  struct Started {
     let identifier: pid_t
     /// When its time began, in nanoseconds.
     let began: UInt64
@@ -117,42 +151,28 @@ package enum ProcessRunner {
     var counter: CInt?
   }
 
-  private struct Refusal: Error { let code: Int32 }
+  private struct Refusal: Error {
+    let code: Int32
 
-  /// Starts a process with the given ends of pipes, and waits for it.
+    var outcome: ProcessOutcome {
+      ProcessOutcome(ending: .notStarted(code), lines: [], lastWords: nil, nanoseconds: 0)
+    }
+  }
+
+  /// Starts a process with the given ends of pipes.
   private static func watch(
-    timeout seconds: Double, limit: Int, watched: Bool, _ now: () -> UInt64,
+    timeout seconds: Double, limit: Int, watched: Bool, takesTurns: Bool = false, _ now: @escaping () -> UInt64,
     _ start: (_ output: Pipe, _ errors: Pipe) -> Result<Started, Refusal>
-  ) -> (outcome: ProcessOutcome, output: [UInt8]) {
-    func refused(_ code: Int32) -> (ProcessOutcome, [UInt8]) {
-      (ProcessOutcome(ending: .notStarted(code), lines: [], lastWords: nil, nanoseconds: 0), [])
-    }
+  ) -> Result<WatchedProcess, Refusal> {
     guard let output = Pipe(limit: limit, .keepsNothing), let errors = Pipe(limit: errorLimit, .keepsTheEnd) else {
-      return refused(errno)
+      return .failure(Refusal(code: errno))
     }
-    let started: Started
-    switch start(output, errors) {
-    case .failure(let refusal): return refused(refusal.code)
-    case .success(let process): started = process
+    return start(output, errors).map { started in
+      output.closeWriting()
+      errors.closeWriting()
+      return WatchedProcess(
+        started, output, errors, limit: limit, seconds: seconds, watched: watched, takesTurns: takesTurns, now)
     }
-    output.closeWriting()
-    errors.closeWriting()
-    let child = Child(started.identifier, watched: watched)
-    let (stopped, ended, stoodStill) = follow(
-      child, output, errors, limit: limit, until: started.began + UInt64(seconds * 1e9), now)
-    var isHeld = output.isOpen || errors.isOpen
-    if isHeld { child.kill() }
-    var (ending, usage) = child.collect()
-    // What is left of the group would disturb what is measured next.
-    if stopped == nil, isLeft(started.identifier) { isHeld = true }
-    if let counter = started.counter {
-      usage.instructions = PerfCount.read(counter)
-      close(counter)
-    }
-    let outcome = ProcessOutcome(
-      ending: stopped ?? ending, lines: output.lines, lastWords: errors.lastLine,
-      nanoseconds: ended - started.began - stoodStill, stoodStill: stoodStill, usage: usage, isOutputHeld: isHeld)
-    return (outcome, output.bytes)
   }
 
   private static func spawn(
@@ -195,49 +215,6 @@ package enum ProcessRunner {
         return error
       }
     }
-  }
-
-  /// Reads until the process has ended and both pipes are closed, or a short time beyond the end of the process. Gives
-  /// the reason when the process was killed, when it was seen to have ended, and how long this process or the other
-  /// stood still until then. A process gets its whole time though this one stood still; a process that is stopped for
-  /// ever has its limit.
-  private static func follow(
-    _ child: Child, _ output: Pipe, _ errors: Pipe, limit: Int, until deadline: UInt64, _ now: () -> UInt64
-  ) -> (Ending?, ended: UInt64, stoodStill: UInt64) {
-    var stopped: Ending?
-    var lastRead: UInt64?
-    var ended: (time: UInt64, stoodStill: UInt64) = (0, 0)
-    var deadline = deadline
-    var watch = StandStill(since: now())
-    while true {
-      let (time, state) = (now(), child.state)
-      let gap = watch.look(time, isStopped: state == .isStopped)
-      if state != .isStopped { deadline += gap }
-      if lastRead == nil, state == .hasEnded {
-        lastRead = time + patience
-        ended = (time, watch.nanoseconds)
-      }
-      if let lastRead {
-        guard output.isOpen || errors.isOpen else { break }
-        guard time < lastRead, !Interrupt.isRequested else {
-          output.readRest()
-          errors.readRest()
-          break
-        }
-      } else if stopped == nil {
-        if Interrupt.isRequested {
-          stopped = .interrupted
-        } else if output.isOverfull {
-          stopped = .printedTooMuch(limit)
-        } else if time >= deadline {
-          stopped = .timedOut
-        }
-        if stopped != nil { child.kill() }
-      }
-      let until = lastRead ?? (stopped == nil ? deadline : .max)
-      child.wait(reading: [output, errors], for: until > time ? until - time : 0)
-    }
-    return (stopped ?? (output.isOverfull ? .printedTooMuch(limit) : nil), ended.time, ended.stoodStill)
   }
 
   /// This process's environment with additions, as a program gets it.

@@ -26,6 +26,8 @@ package enum ResultLine: Hashable, Sendable {
   /// A call of the body took hardly longer than a call of an empty body, both in nanoseconds.
   case tooShort(call: Double, empty: Double)
   case failure(String)
+  /// The process stops itself right behind this line, and goes on when it is its turn.
+  case turn
   /// The program has no such cell.
   case absent
   case end
@@ -50,6 +52,7 @@ package enum ResultLine: Hashable, Sendable {
     case .traced(let operations, let notShown): return "traced\t\(operations)\t\(notShown)"
     case .tooShort(let call, let empty): return "too-short\t\(call)\t\(empty)"
     case .failure(let message): return "failure\t" + message.split(whereSeparator: \.isNewline).joined(separator: " ")
+    case .turn: return "turn"
     case .absent: return "absent"
     case .end: return "end"
     }
@@ -75,6 +78,7 @@ package enum ResultLine: Hashable, Sendable {
       guard let call = Double(fields[1]), let empty = Double(fields[2]) else { return nil }
       self = .tooShort(call: call, empty: empty)
     case ("failure", 2): self = .failure(fields[1])
+    case ("turn", 1): self = .turn
     case ("absent", 1): self = .absent
     case ("end", 1): self = .end
     default: return nil

@@ -15,6 +15,9 @@ package struct StandStill: Sendable {
 
   package init(since now: UInt64) { last = now }
 
+  /// Forgets the time since the last look, in which nothing was waited for.
+  package mutating func begin(_ now: UInt64) { last = now }
+
   /// Looks at the clock. Gives the nanoseconds that are nobody's; 0 when the look is in time.
   /// - Parameter isStopped: whether what is waited for is stopped, so that all time since the last look is a gap.
   package mutating func look(_ now: UInt64, isStopped: Bool = false) -> UInt64 {

@@ -108,6 +108,7 @@ extern "C" {
     fn getrusage(who: i32, usage: *mut Usage) -> i32;
     fn sched_getaffinity(thread: i32, size: usize, cpus: *mut u64) -> i32;
     fn sched_setaffinity(thread: i32, size: usize, cpus: *const u64) -> i32;
+    fn raise(signal: i32) -> i32;
 }
 
 fn clock(which: i32) -> u64 {
@@ -118,6 +119,8 @@ fn clock(which: i32) -> u64 {
 }
 const MONOTONIC: i32 = 1;
 const PROCESS_CPU: i32 = 2;
+/// SIGSTOP of Linux on x86-64 and arm64.
+const STOP: i32 = 19;
 
 /// Monotonic, in nanoseconds.
 pub fn now() -> u64 {
@@ -295,9 +298,9 @@ fn calibrate(mut measure: Measure, target: u64, limit: usize, lead_in: u64) -> R
 
 /// Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at
 /// least one. Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a
-/// value be dearer.
+/// value be dearer. In turns, stops before each value until opbench lets the process go on, and runs once uncounted.
 fn time(
-    mut measure: Measure, repeats: usize, more: usize, values: usize, lead_in: u64, budget: u64,
+    mut measure: Measure, repeats: usize, more: usize, values: usize, lead_in: u64, budget: u64, in_turns: bool,
 ) -> Result<(), Failure> {
     let start = now();
     while lead_in > 0 {
@@ -307,10 +310,19 @@ fn time(
         }
     }
     let mut taken = vec![];
-    let start = now();
+    let mut spent = 0;
     while taken.len() < values {
+        if in_turns {
+            // Standard output is written line by line.
+            println!("turn");
+            // SAFETY: the call has no memory of ours; the kernel stops all threads before it returns.
+            unsafe { raise(STOP) };
+            measure(repeats)?;
+        }
+        let start = now();
         taken.push(measure(if taken.len() % 2 == 0 { repeats } else { repeats + more })?);
-        if now() - start >= budget {
+        spent += now() - start;
+        if spent >= budget {
             break;
         }
     }
