@@ -356,7 +356,8 @@ fn run<Pool: Copy>(peer: &Peer<Pool>) -> Result<(), Failure> {
         "time" => {
             let (repeats, values) = (request.positive("repeats")?, request.positive("values")?);
             let (lead_in, budget) = (request.number("lead_in")?, request.number("budget")?);
-            time(prepare(&request, pool)?, repeats, request.number("more")?, values, lead_in, budget)?;
+            let in_turns = request.text("turns").is_ok();
+            time(prepare(&request, pool)?, repeats, request.number("more")?, values, lead_in, budget, in_turns)?;
         }
         other => return Err(format!("there is no mode {other}")),
     }
