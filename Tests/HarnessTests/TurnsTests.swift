@@ -11,7 +11,9 @@ struct TurnsTests {
   private let folder = TemporaryFolder()
 
   /// A measuring process that is a shell script.
-  private func process(_ script: String, timeout: Double = 60, now: @escaping () -> UInt64 = Clock.now) throws -> Launched {
+  private func process(
+    _ script: String, timeout: Double = 60, now: @escaping () -> UInt64 = Clock.now
+  ) throws -> Launched {
     let program = folder.write("#!/bin/sh\n\(script)\n", to: "program-\(UInt64.random(in: 0...(.max)))")
     #expect(chmod(program, 0o755) == 0)
     let request = MeasureRequest(
@@ -42,6 +44,12 @@ struct TurnsTests {
     #expect(folder.read("log") == "a1\nb1\na2\nb2\na3\nb3\na4\nb4\n")
     // Waiting for a turn is no standing still.
     #expect(outcomes.allSatisfy { $0?.stoodStill == 0 })
+  }
+
+  /// What a process has started waits with it, and goes on with it.
+  @Test func theGroupTakesTheTurn() throws {
+    let outcome = try process("sleep 0.1 & echo turn; kill -STOP 0; wait; echo end").toEnd()
+    #expect(outcome.ending == .exited(0) && outcome.lines == ["turn", "end"])
   }
 
   @Test func oneProcessAloneHasAllTurns() throws {

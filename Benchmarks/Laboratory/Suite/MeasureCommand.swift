@@ -41,9 +41,9 @@ package struct MeasureCommand<Program: SuiteProgram>: ParsableCommand {
       do { try channel.write([line.text], name: "the result") } catch { lost = error }
     }
     if let trial = try suite.trial(request) {
-      // The signal stops all threads before the call returns.
+      // What the benchmark has started, such as a server, must not run beside others either: the whole group stops.
       MeasuringProcess(
-        trial, allocator: request.allocator, tracer: suite.tracer, stop: { raise(SIGSTOP) }, write: write
+        trial, allocator: request.allocator, tracer: suite.tracer, stop: { kill(0, SIGSTOP) }, write: write
       ).run(request.mode)
     } else {
       write(.absent)

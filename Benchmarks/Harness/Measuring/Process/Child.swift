@@ -48,8 +48,8 @@ final class Child {
     return false
   }
 
-  /// Lets a process that is stopped go on.
-  func goOn() { _ = Glibc.kill(identifier, SIGCONT) }
+  /// Lets a group that is stopped go on.
+  func goOn() { _ = Glibc.kill(-identifier, SIGCONT) }
 
   /// Kills the process and what is left of its group.
   func kill() {

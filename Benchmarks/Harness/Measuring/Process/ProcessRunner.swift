@@ -48,6 +48,7 @@ package enum ProcessRunner {
   package static let outputLimit = 16 << 20
   /// The bytes that are kept of what a process writes to its standard error: the last ones.
   static let errorLimit = 64 << 10
+
   /// `executable` is looked up on the path, unless `executable` names a file. `environment` is added to this process's
   /// own.
   package static func run(
