@@ -278,8 +278,8 @@ package struct PlanRunner {
     effects.record(rows)
   }
 
-  /// How long a line of progress stands at least, in nanoseconds. The time that is left is a sum over all processes that
-  /// are left: with thousands of them, a line for each process took a fifth of the run.
+  /// How long a line of progress stands at least, in nanoseconds. The time that is left is a sum over all processes
+  /// that are left: with thousands of them, a line for each process took a fifth of the run.
   private static let progressInterval: UInt64 = 200_000_000
 
   /// Of a run with a goal the time is known, and not the number of processes.
