@@ -51,8 +51,8 @@ package struct MeasuringProcess {
     }
   }
 
-  /// Without turns takes the values one right after the other: whatever comes between two of them puts threads to sleep,
-  /// and makes the first repeat of a value dearer than the rest. So no reading is written before the last value.
+  /// Without turns takes the values one right after the other: whatever comes between two of them puts threads to
+  /// sleep, and makes the first repeat of a value dearer than the rest. So no reading is written before the last value.
   private func time(
     repeats: Int, more: Int, values: Int, leadIn: UInt64, budget: UInt64, takesTurns: Bool
   ) throws {

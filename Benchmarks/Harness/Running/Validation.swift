@@ -7,7 +7,8 @@ import HarnessWords
 /// What `opbench validate` concludes from its rows, apart from how the rows were measured.
 ///
 /// Every scenario is measured in many blocks with five arms: a control, the same control once more, and the control
-/// with three delays. The blocks of a scenario are cut into comparisons: each ends as a run of two arms with this goal ends.
+/// with three delays. The blocks of a scenario are cut into comparisons: each ends as a run of two arms with this goal
+/// ends.
 package struct Validation: Sendable {
   /// An arm of the experiment: the name under which it is measured, and its delay as a share of an operation.
   package struct Level: Hashable, Sendable {

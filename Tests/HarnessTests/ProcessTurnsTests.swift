@@ -7,7 +7,7 @@ import Testing
 @testable import HarnessWords
 
 /// Processes of a block that live at the same time, of which one goes on.
-struct TurnsTests {
+struct ProcessTurnsTests {
   private let folder = TemporaryFolder()
 
   /// A measuring process that is a shell script.
