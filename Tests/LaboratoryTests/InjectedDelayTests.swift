@@ -33,5 +33,13 @@ struct InjectedDelayTests {
     #expect(delay.baselines == [Sample.scenario: 1_000_000])
     // The operation is measured once, without a delay.
     #expect(launched.count == 15 && launched.allSatisfy { $0 == ["ROUNDS": "0"] })
+    // Controls of the run join the fifteen: twenty that take twice as long in rounds are the median.
+    for _ in 1...20 {
+      let line = ResultLine.reading(valueIndex: 1, Reading(.nsPerOp, 2_000_000, count: 1))
+      delay.add(
+        ProcessOutcome(ending: .exited(0), lines: [line.text], lastWords: nil, nanoseconds: 1),
+        to: MeasureRequest(cell: cell, mode: timed, seed: 1, spin: Spin(roundsPerMicrosecond: 1)))
+    }
+    #expect(rounds(timed, 0.1) == 60_000 && delay.baselines == [Sample.scenario: 2_000_000] && launched.count == 15)
   }
 }

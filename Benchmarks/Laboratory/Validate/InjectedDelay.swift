@@ -8,10 +8,8 @@ package final class InjectedDelay {
   private let delay: (Int) -> [String: String]
   private let launch: (MeasureRequest, [String: String]) -> ProcessOutcome
   private let rate: () -> Double
-  /// The rounds that take as long as an operation of the control without a delay.
-  private var rounds: [Scenario: Double] = [:]
-  /// The nanoseconds of an operation of the control without a delay.
-  package private(set) var baselines: [Scenario: Double] = [:]
+  /// An operation of the control without a delay, by process: its nanoseconds, and the rounds that take as long.
+  private var operations: [Scenario: [(nanoseconds: Double, rounds: Double)]] = [:]
 
   /// - Parameters:
   ///   - delay: the environment in which every operation is n rounds longer, by n.
@@ -26,32 +24,35 @@ package final class InjectedDelay {
     self.launch = launch
   }
 
-  /// The rounds of a benchmark for a share of its time, which is measured once; zero for a request that takes no times.
+  /// The nanoseconds of an operation of the control without a delay.
+  package var baselines: [Scenario: Double] { operations.mapValues { Statistics.median($0.map(\.nanoseconds)) } }
+
+  /// The rounds of a benchmark for a share of its time; zero for a request that takes no times. The first call measures
+  /// the benchmark.
   package func rounds(_ request: MeasureRequest, share: Double) -> Int {
     guard case .time = request.mode else { return 0 }
-    let scenario = Scenario(request.name, Parameters(request.parameters) ?? [:])
-    if rounds[scenario] == nil { measure(scenario, request) }
-    return Int((share * rounds[scenario, default: 0]).rounded())
-  }
-
-  /// The processes that tell how long an operation takes. Their median strays by a few per cent, so a delay of a
-  /// twentieth strays by a few thousandths.
-  private static let processes = 15
-
-  /// The speed of a machine wanders, and a delay slows down and speeds up with it. So each process is counted in rounds
-  /// at the speed right behind it.
-  private func measure(_ scenario: Scenario, _ request: MeasureRequest) {
-    let values = (0..<Self.processes).compactMap { _ in
-      nanoseconds(request, delay(0)).map { (nanoseconds: $0, rounds: $0 * rate() / 1_000) }
+    let scenario = Self.scenario(request)
+    if operations[scenario] == nil {
+      operations[scenario] = []
+      for _ in 0..<Self.processes { add(launch(request, delay(0)), to: request) }
     }
-    guard !values.isEmpty else { return }
-    baselines[scenario] = Statistics.median(values.map(\.nanoseconds))
-    rounds[scenario] = Statistics.median(values.map(\.rounds))
+    let rounds = operations[scenario, default: []].map(\.rounds)
+    return rounds.isEmpty ? 0 : Int((share * Statistics.median(rounds)).rounded())
   }
 
-  /// How long an operation takes in one process.
-  private func nanoseconds(_ request: MeasureRequest, _ environment: [String: String]) -> Double? {
-    let numbers = GateRunner.medians(launch(request, environment).results)
-    return numbers[.nsPerOp] ?? numbers[.nsPerCancel]
+  /// Takes what a process of the control without a delay has answered just now. The speed of a machine wanders, and a
+  /// delay slows down and speeds up with it: so the process is counted in rounds at the speed right behind it.
+  package func add(_ outcome: ProcessOutcome, to request: MeasureRequest) {
+    let numbers = GateRunner.medians(outcome.results)
+    guard let nanoseconds = numbers[.nsPerOp] ?? numbers[.nsPerCancel] else { return }
+    operations[Self.scenario(request), default: []].append((nanoseconds, nanoseconds * rate() / 1_000))
   }
+
+  private static func scenario(_ request: MeasureRequest) -> Scenario {
+    Scenario(request.name, Parameters(request.parameters) ?? [:])
+  }
+
+  /// The processes that tell how long an operation takes before anything else does. Their median strays by a few per
+  /// cent, so a delay of a twentieth strays by a few thousandths.
+  private static let processes = 15
 }

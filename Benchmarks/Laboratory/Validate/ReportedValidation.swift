@@ -73,7 +73,14 @@ struct ReportedValidation {
       let control = request.on(subject: suite.experiment.control.subject)
       let rounds = level.delay > 0 ? injected.rounds(control, share: level.delay) : 0
       let additions = rounds > 0 ? suite.experiment.delay(rounds) : [:]
-      return suite.launch(control, environment: environment.merging(additions) { $1 }, timeout: timeout)
+      let launched = suite.launch(control, environment: environment.merging(additions) { $1 }, timeout: timeout)
+      guard level.delay == 0, case .time = control.mode else { return launched }
+      // The controls of the run know best how long an operation takes in it.
+      return Launched {
+        let outcome = launched.goOn()
+        if let outcome { injected.add(outcome, to: control) }
+        return outcome
+      }
     }
     let (result, record) = try RecordedRun(
       planned, to: RunOutputs(destination), progress: progress, jemalloc: jemalloc, injection: injection
