@@ -9,7 +9,7 @@ package struct ValidateCommand<Program: SuiteProgram>: ParsableCommand {
       abstract: "Show that equals are not told apart, that known delays are, and what the harness itself costs.",
       discussion: """
         (a) The same subject twice under two names: of the comparisons no more may be flagged different than 95 % intervals flag \
-        by chance. (b) The same with a delay of 2, 5, 10 and 20 % injected into every operation: how often it is found. (c) Benchmarks of nothing: \
+        by chance. (b) The same with a delay of 2, 5 and 10 % injected into every operation: how often it is found. (c) Benchmarks of nothing: \
         what the measuring loop costs, and that it neither allocates nor locks. (d) All benchmarks of a run: one repeat more \
         in a value may change no time by more than 1 %. Takes some minutes.
         """)
