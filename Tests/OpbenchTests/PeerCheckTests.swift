@@ -144,6 +144,7 @@ private let hasPython = ProcessRunner.run("python3", ["--version"], timeout: 60)
       "while lead_in and measure(repeats) and": "while False and",
       "sorted(answers)[1]": "max(1, sorted(answers)[1] // 50)",
       "- start < budget": "- start < budget + 1_000_000_000",
+      "    born, taken =": "    print(\"turn\", flush=True)\n    os.kill(os.getpid(), 19)\n    born, taken =",
       "except Failure as failure": "except ZeroDivisionError as failure",
     ])
     let traceback = "one line, failure: the process ended with exit code 1, its last words: Failure: "
@@ -155,6 +156,7 @@ private let hasPython = ProcessRunner.run("python3", ["--version"], timeout: 60)
         "clock: what a process says that it took passes outside of it, too: ",
         "lead-in of time: it works as long as it is told: its process lived for ",
         "budget: no value begins when it is spent: it gives 5 values with a budget of 0, and not 1",
+        "turns: it stops before each value, or never: it stops 1 time for 3 values",
         "request without repeats: \(traceback)", "request place=-1: \(traceback)", "request ",
         "graphs that are wrong: it has no benchmark with a graph",
       ], of: program)

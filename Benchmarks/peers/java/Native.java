@@ -15,6 +15,9 @@ final class Native {
    */
   static native void begin(long place);
 
+  /** Stops all threads of this process before it returns, until somebody lets the process go on. */
+  static native void stop();
+
   // A node of Unbalanced Tree Search in an array, as UnbalancedTree.h has it.
 
   static native void utsRoot(int seed, int[] root);

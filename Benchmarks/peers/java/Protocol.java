@@ -209,19 +209,28 @@ final class Protocol {
   /**
    * Runs until the lead-in has passed, at least once if there is one; then takes values until the budget has passed, at
    * least one. Prints nothing before the last value: threads would fall asleep meanwhile, and the first repeat of a
-   * value be dearer.
+   * value be dearer. In turns, stops before each value until opbench lets the process go on, and runs once uncounted.
    */
   private static void time(
-      PrintStream out, Measure measure, int repeats, int more, int values, long leadIn, long budget) {
+      PrintStream out, Measure measure, int repeats, int more, int values, long leadIn, long budget, boolean inTurns) {
     if (leadIn != 0) {
       long born = System.nanoTime();
       do measure.of(repeats);
       while (!hasPassed(warm(leadIn), born));
     }
     List<List<Reading>> taken = new ArrayList<>();
-    long start = System.nanoTime();
-    do taken.add(measure.of(taken.size() % 2 == 0 ? repeats : repeats + more));
-    while (taken.size() < values && !hasPassed(budget, start));
+    long spent = 0;
+    do {
+      if (inTurns) {
+        out.println("turn");
+        out.flush();
+        Native.stop();
+        measure.of(repeats);
+      }
+      long start = System.nanoTime();
+      taken.add(measure.of(taken.size() % 2 == 0 ? repeats : repeats + more));
+      spent += System.nanoTime() - start;
+    } while (taken.size() < values && Long.compareUnsigned(spent, budget) < 0);
     for (int index = 0; index < taken.size(); ++index) {
       for (Reading reading : taken.get(index)) {
         out.println(String.join("\t",
@@ -250,7 +259,7 @@ final class Protocol {
         int values = request.positive("values");
         long leadIn = request.count("lead_in");
         long budget = request.count("budget");
-        time(out, benchmark.apply(request), repeats, more, values, leadIn, budget);
+        time(out, benchmark.apply(request), repeats, more, values, leadIn, budget, request.has("turns"));
       }
       default -> throw new Failure("there is no mode " + request.text("mode"));
     }

@@ -2,8 +2,8 @@ import HarnessPlanning
 
 /// How long one process of the gate measures, and how long it may take.
 package struct GateEffort: Hashable, Sendable {
-  /// The values of a process, as in a run. Each arm of a block is one process.
-  let process = Effort.full
+  /// The values of a process. Each arm of a block is one process, and takes no turns: the thresholds were calibrated so.
+  let process = Effort(blocks: 40, values: 4, leadIn: 10_000_000, target: 2_000_000, budget: 8_000_000)
   /// Seconds after which the first process of a cell counts as hung.
   var firstTimeout = 120.0
   /// A later process counts as hung after this multiple of the time of the first process, and not before `timeout`
