@@ -166,6 +166,8 @@ static uint64_t calibrate(const Measure &measure, uint64_t target, uint64_t limi
   return answers[1];
 }
 
+void stop() { std::raise(SIGSTOP); }
+
 static void print(uint64_t index, const Reading &reading) {
   std::printf("reading\t%llu\t%s\t%s\t%.17g\t%llu\t%s\n", (unsigned long long)index, reading.metric.c_str(),
               reading.unit.c_str(), reading.value, (unsigned long long)reading.count, reading.detail.c_str());
@@ -185,7 +187,7 @@ static void time(const Measure &measure, uint64_t repeats, uint64_t more, uint64
     if (inTurns) {
       std::printf("turn\n");
       std::fflush(stdout);
-      std::raise(SIGSTOP);
+      stop();
       measure(repeats);
     }
     start = now();

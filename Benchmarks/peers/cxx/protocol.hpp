@@ -80,6 +80,9 @@ struct Elapsed {
 /// it is. Each block of a run begins on the next CPU, with all its programs.
 void begin(uint64_t place);
 
+/// Stops all threads of this process before it returns, until opbench lets the process go on.
+void stop();
+
 /// Runs and checks n repeats, and gives one value.
 using Measure = std::function<std::vector<Reading>(uint64_t repeats)>;
 

@@ -1,8 +1,6 @@
 // The methods of Native.java: the clocks and counters of all peers, which Java has not, and the nodes of a tree.
 #include <jni.h>
 
-#include <csignal>
-
 #include "protocol.hpp"
 
 extern "C" {
@@ -26,7 +24,7 @@ JNIEXPORT void JNICALL Java_Native_counters(JNIEnv *java, jclass, jlongArray cou
 
 JNIEXPORT void JNICALL Java_Native_begin(JNIEnv *, jclass, jlong place) { begin(uint64_t(place)); }
 
-JNIEXPORT void JNICALL Java_Native_stop(JNIEnv *, jclass) { std::raise(SIGSTOP); }
+JNIEXPORT void JNICALL Java_Native_stop(JNIEnv *, jclass) { stop(); }
 
 JNIEXPORT void JNICALL Java_Native_utsRoot(JNIEnv *java, jclass, jint seed, jintArray root) {
   write(java, uts_root(uint32_t(seed)), root);
