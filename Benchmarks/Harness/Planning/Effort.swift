@@ -20,7 +20,8 @@ package struct Effort: Codable, Hashable, Sendable, CustomStringConvertible {
   /// quickest one, with the same number of repeats.
   package var longestValue: UInt64 { 4 * target }
   /// A process that has spent this number of nanoseconds on its values takes no further values. A process always gives
-  /// one value. Twice what the values of the quickest subject take, so that a slow moment of the machine costs none.
+  /// one value. With turns it is twice what the values of the quickest subject take, so that a slow moment of the
+  /// machine costs none.
   package var budget: UInt64
   /// The number of blocks in which a scenario runs when its processes take long.
   package var longBlocks: Int
