@@ -203,28 +203,20 @@ package struct PlanRunner {
     var answers: [(process: LaunchedStep, lines: [ResultLine])] = []
     /// The processes that have been started and have turns left.
     var waiting: [LaunchedStep] = []
+    /// Gives a process its turn. Returns whether the process has turns left.
+    func goesOn(_ process: LaunchedStep) -> Bool {
+      guard let outcome = process.launched.goOn() else { return true }
+      answers.append((process, lines(of: process, outcome, isLast: isLast)))
+      return false
+    }
     for arm in turn.arms where !isTurnLost {
       let cell = CellKey(scenario, arm)
       guard !done.contains(Done(cell: cell, block: block)) else { continue }
       let mode = timing(cell, countsEvents: plan.countsEvents(turn))
-      guard
-        let process = prepare(.time(cell, block: block), mode, effects.timingEnvironment, place: turn.place)
-      else { continue }
-      if let outcome = process.launched.goOn() {
-        answers.append((process, lines(of: process, outcome, isLast: isLast)))
-      } else {
-        waiting.append(process)
-      }
+      let process = prepare(.time(cell, block: block), mode, effects.timingEnvironment, place: turn.place)
+      if let process, goesOn(process) { waiting.append(process) }
     }
-    while !waiting.isEmpty {
-      var ended: [Int] = []
-      for (index, process) in waiting.enumerated() {
-        guard let outcome = process.launched.goOn() else { continue }
-        answers.append((process, lines(of: process, outcome, isLast: isLast)))
-        ended.append(index)
-      }
-      for index in ended.reversed() { waiting.remove(at: index) }
-    }
+    while !waiting.isEmpty { waiting = waiting.filter { goesOn($0) } }
     if isTurnLost { return }
     for (process, lines) in answers.sorted(by: { $0.process.number < $1.process.number }) {
       keep(lines, of: process.step.cell, block: block, process: process.number)
