@@ -19,15 +19,15 @@ final class CalloutLists: ListPool, ForkHost, @unchecked Sendable {
 
   struct State: ~Copyable {
     var jobs: PriorityFIFO
-    var out = 0
+    var out = 0 { didSet { tell(from: oldValue - pending - blocked) } }
     /// The callouts out that were handed to Dispatch and have not ended.
     var onQueue = 0
     /// The callouts handed to Dispatch that have not begun yet.
-    var pending = 0
+    var pending = 0 { didSet { tell(from: out - oldValue - blocked) } }
     /// Callouts whose place was given to a thread of the backend's own, because Dispatch had no thread for them:
     /// these callouts end when they begin.
     var replaced = 0
-    var blocked = 0
+    var blocked = 0 { didSet { tell(from: out - pending - oldValue) } }
     var bonus = BlockingMonitor.Bonus()
     /// Threads of others that are in joins on this backend.
     var guests = 0
@@ -38,6 +38,10 @@ final class CalloutLists: ListPool, ForkHost, @unchecked Sendable {
     /// How many callouts had begun in all; `begunAtLook` is that number at the monitor's last look.
     var begun = 0
     var begunAtLook = 0
+
+    /// The callouts that have a thread, and do not block.
+    var running: Int { out - pending - blocked }
+    private func tell(from old: Int) { RunningThreads.change(from: old, to: running) }
 
     /// For assertions.
     var isPossible: Bool {
@@ -106,7 +110,7 @@ final class CalloutLists: ListPool, ForkHost, @unchecked Sendable {
   /// A guest takes the place of a callout. One place is always left: a guest may wait for an operation of the backend
   /// in a way that the backend does not know.
   private var allowed: Int {
-    max(1, workerNumber.now - lock.state.guests) + lock.state.blocked + lock.state.bonus.places
+    max(1, workerNumber.running - lock.state.guests) + lock.state.blocked + lock.state.bonus.places
   }
 
   /// Called under `lock`; gives `lock` up. Calls out as many callouts as there are jobs and places for. If more are
@@ -352,6 +356,7 @@ extension CalloutLists {
   func unlockPool() { lock.unlock() }
 
   var members: [Callout] { lock.state.callouts }
+  var runningThreads: Int { lock.state.running }
   var occupancy: (active: Int, blocked: Int) { (lock.state.out - lock.state.blocked, lock.state.blocked) }
   func countBlocked(_ change: Int) { lock.state.blocked += change }
   var bonus: BlockingMonitor.Bonus {

@@ -12,7 +12,8 @@ import Primitives
 public final class DispatchBackend: Backend {
   public let name = "dispatch"
   /// How many jobs run at the same time now. A backend for which no number was chosen follows the CPUs that the process
-  /// may use. It looks every 100 milliseconds while jobs wait for a thread.
+  /// may use. It looks every 100 milliseconds while jobs wait for a thread. Such a backend also lends CPUs to the
+  /// running threads of other backends. Fewer jobs run at the same time then, and this number stays.
   public var workerCount: Int { lists.workerNumber.now }
   private let lists: CalloutLists
   /// Written once, at the end of `init`.

@@ -25,6 +25,8 @@ package protocol MonitoredPool: AnyObject, Sendable {
   var members: [Member] { get }
   /// Members with a place that are neither marked nor in `whileBlocked`, and members that are.
   var occupancy: (active: Int, blocked: Int) { get }
+  /// What the pool has told `RunningThreads` last.
+  var runningThreads: Int { get }
   /// Adds to the number of blocked members.
   func countBlocked(_ change: Int)
   var bonus: BlockingMonitor.Bonus { get set }
@@ -47,13 +49,14 @@ extension MonitoredPool {
   /// The most workers.
   package var workerCount: Int { workerNumber.most }
 
-  /// The monitor's look: follows the number of CPUs, and gives away the places of members that block without
-  /// announcing it.
+  package var runningThreads: Int { occupancy.active }
+
+  /// The monitor's look: follows the number of CPUs, lends some to other pools, and gives away the places of members
+  /// that block without announcing it.
   private func look(recheck: Bool) -> BlockingMonitor.Look {
     workerNumber.look()
     let workerCount = workerNumber.now
     lockPool()
-    showPlaces()
     let members = members
     let blocked = occupancy.blocked
     unlockPool()
@@ -64,6 +67,8 @@ extension MonitoredPool {
     for member in members { survey.settle(member.watched, countBlocked: countBlocked) }
     let isNeeded = hasQueuedJobs
     let counted = occupancy
+    workerNumber.lendCPUs(running: runningThreads, hasQueuedJobs: isNeeded, longestJob: survey.longestJob)
+    showPlaces()
     let before = bonus.places
     bonus.look(
       active: counted.active, blocked: counted.blocked, isNeeded: isNeeded, workerCount: workerCount,

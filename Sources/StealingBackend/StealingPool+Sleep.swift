@@ -36,6 +36,7 @@ extension StealingPool {
     let now = SleepWord(
       bits: sleepWord.pointer.pointee.wrappingAdd(change, ordering: .sequentiallyConsistent).newValue)
     assert(now.isPossible, "more threads were counted out of a part of the pool than were in")
+    RunningThreads.change(from: SleepWord(bits: now.bits &- change).active, to: now.active)
     return now
   }
 

@@ -12,7 +12,8 @@ public final class ThreadPoolBackend: Backend {
   public let name: String
   /// How many threads run jobs at the same time now. A pool for which no number was chosen follows the CPUs that the
   /// process may use. It looks every 100 milliseconds while jobs wait for a thread. A thread that has no CPU any more
-  /// finishes its job first.
+  /// finishes its job first. Such a pool also lends CPUs to the running threads of other backends. Fewer threads
+  /// run jobs then, and this number stays.
   public var workerCount: Int { pool.threads.workers.now }
   /// How the pool schedules.
   public let strategy: ThreadPoolStrategy

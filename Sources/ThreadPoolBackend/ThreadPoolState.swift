@@ -8,10 +8,20 @@ extension ThreadPool {
   struct State: ~Copyable {
     var jobs: PriorityFIFO
     var workers: Int { didSet { showPlaces() } }
-    var active = 0 { didSet { showPlaces() } }
+    var active = 0 {
+      didSet {
+        RunningThreads.change(from: oldValue - blocked, to: active - blocked)
+        showPlaces()
+      }
+    }
     var live = 0
     /// Threads inside `whileBlocked`, and those that the monitor marked.
-    var blocked = 0 { didSet { showPlaces() } }
+    var blocked = 0 {
+      didSet {
+        RunningThreads.change(from: active - oldValue, to: active - blocked)
+        showPlaces()
+      }
+    }
     var bonus = BlockingMonitor.Bonus() { didSet { showPlaces() } }
     /// Threads of others that are in joins on this pool.
     var guests = 0 { didSet { showPlaces() } }

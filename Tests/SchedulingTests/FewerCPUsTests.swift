@@ -19,10 +19,13 @@ struct FewerCPUsTests {
     init(_ count: Int) { self.count = Atomic(count) }
 
     func number(of most: Int) -> WorkerNumber {
-      WorkerNumber(nil, affinity: most, interval: 0) {
-        self.looks.wrappingAdd(1, ordering: .sequentiallyConsistent)
-        return self.count.load(ordering: .sequentiallyConsistent)
-      }
+      // Without the other pools of this process, which run other tests.
+      WorkerNumber(
+        nil, affinity: most, interval: 0,
+        cpus: {
+          self.looks.wrappingAdd(1, ordering: .sequentiallyConsistent)
+          return self.count.load(ordering: .sequentiallyConsistent)
+        }, others: { _ in RunningThreads.Sums(threads: 0, pools: 0) })
     }
 
     /// Changes the number, and returns when a look that found it is over: the next but one has begun.
@@ -146,6 +149,114 @@ struct FewerCPUsTests {
       #expect(!running.isTooMany, "two bodies at once, on \(backend.name)")
     }
     #expect(ended.value == rounds * 16)
+  }
+
+  /// The other pools of the process, as the test says.
+  private final class Others: Sendable {
+    let threads = Atomic<Int>(0)
+    private let looks = Atomic<Int>(0)
+
+    /// For a pool of as many workers as there are CPUs.
+    func number(of workers: Int) -> WorkerNumber {
+      WorkerNumber(
+        nil, affinity: workers, interval: 0, cpus: { workers },
+        others: { _ in
+          self.looks.wrappingAdd(1, ordering: .sequentiallyConsistent)
+          let threads = self.threads.load(ordering: .sequentiallyConsistent)
+          return RunningThreads.Sums(threads: threads, pools: threads > 0 ? 1 : 0)
+        })
+    }
+
+    func waitForLooks(_ count: Int) throws {
+      let seen = looks.load(ordering: .sequentiallyConsistent)
+      let deadline = ContinuousClock.now + .seconds(patience)
+      while looks.load(ordering: .sequentiallyConsistent) < seen + count {
+        guard ContinuousClock.now < deadline else {
+          throw TimedOut("\(count) looks", seconds: patience, file: #fileID, line: #line)
+        }
+        usleep(100)
+      }
+    }
+  }
+
+  /// A pool that always has jobs, beside other pools.
+  @Test(arguments: makers.indices)
+  func aBusyPoolLendsCPUsToOthers(maker: Int) throws {
+    let others = Others()
+    let backend = Self.makers[maker].make(others.number(of: 4))
+    let queue = OperationQueue(backend: backend)
+    let isOver = SharedFlag()
+    defer { isOver.value.store(true, ordering: .sequentiallyConsistent) }
+    let now = Atomic<Int>(0)
+    let most = Atomic<Int>(0)
+    @Sendable func add() {
+      queue.addOperation {
+        most.max(now.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue, ordering: .sequentiallyConsistent)
+        for _ in 0..<10 { useCPU() }
+        now.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        if !isOver.value.load(ordering: .sequentiallyConsistent) { add() }
+      }
+    }
+    for _ in 0..<12 { add() }
+    for (threads, left) in [(3, 2), (1, 3), (9, 2)] {
+      others.threads.store(threads, ordering: .sequentiallyConsistent)
+      // On a busy machine a body may wait for a CPU for so long that the pool lends nothing for a while.
+      var right = 0
+      for _ in 0..<200 where right < 2 {
+        try others.waitForLooks(6)
+        most.store(0, ordering: .sequentiallyConsistent)
+        try others.waitForLooks(6)
+        right = most.load(ordering: .sequentiallyConsistent) <= left ? right + 1 : 0
+      }
+      #expect(right == 2, "more than \(left) bodies at once beside \(threads) threads of others, on \(backend.name)")
+    }
+    #expect(backend.workerCount == 4)
+    others.threads.store(0, ordering: .sequentiallyConsistent)
+    // Dispatch has no more threads than there are CPUs for bodies that compute.
+    let all = backend is DispatchBackend ? min(4, CPUCount.available()) : 4
+    try inTime("\(all) bodies at once, on \(backend.name)") {
+      most.store(0, ordering: .sequentiallyConsistent)
+      while most.load(ordering: .sequentiallyConsistent) < all { usleep(100) }
+    }
+    isOver.value.store(true, ordering: .sequentiallyConsistent)
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  /// Bodies that wait for each other without blocking run at once, whatever other pools do.
+  @Test(arguments: makers.indices)
+  func bodiesThatComputeForLongGetAllPlaces(maker: Int) throws {
+    let others = Others()
+    others.threads.store(4, ordering: .sequentiallyConsistent)
+    let backend = Self.makers[maker].make(others.number(of: 2))
+    let queue = OperationQueue(backend: backend)
+    guard !(backend is DispatchBackend) || CPUCount.available() > 1 else { return }
+    for _ in 0..<3 {
+      let isOver = SharedFlag()
+      @Sendable func add() {
+        queue.addOperation {
+          useCPU()
+          if !isOver.value.load(ordering: .sequentiallyConsistent) { add() }
+        }
+      }
+      for _ in 0..<6 { add() }
+      // One CPU is lent by now.
+      try others.waitForLooks(4)
+      let mayEnd = SpinFlag()
+      defer { mayEnd.set() }
+      let both = CountdownLatch(2)
+      for _ in 0..<2 {
+        queue.addOperation {
+          both.countDown()
+          mayEnd.spin()
+        }
+      }
+      // Jobs wait behind the two bodies.
+      for _ in 0..<20 { queue.addOperation { useCPU() } }
+      isOver.value.store(true, ordering: .sequentiallyConsistent)
+      try both.wait("two bodies at once, on \(backend.name)")
+      mayEnd.set()
+      queue.waitUntilAllOperationsAreFinished()
+    }
   }
 
   /// Whatever comes and goes, each job runs once: jobs that add jobs, dependencies, forks of guests and of operations,

@@ -64,6 +64,8 @@ package final class BlockingMonitor: Sendable {
     private let now: UInt64
     private let recheck: Bool
     private var observations: [WatchedThread.Observation] = []
+    /// For how long looks have seen one of the threads compute in the same job, in nanoseconds.
+    package private(set) var longestJob: UInt64 = 0
     private var confirmed = 0
     private var someComputes = false
     private var notDecided = 0
@@ -78,7 +80,10 @@ package final class BlockingMonitor: Sendable {
 
     package mutating func observe(_ thread: borrowing WatchedThread) {
       let seen = thread.observe(now: now, recheck: recheck, someComputes: someComputes)
-      if seen.sight == .computing { someComputes = true }
+      if seen.sight == .computing {
+        someComputes = true
+        longestJob = max(longestJob, seen.time)
+      }
       observations.append(seen)
     }
 

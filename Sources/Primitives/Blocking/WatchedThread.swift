@@ -92,6 +92,8 @@ package struct WatchedThread: ~Copyable, Sendable {
     package let sight: Sight
     /// Whether the thread has ended a job since the last look.
     package let hasGoneOn: Bool
+    /// For how long looks have seen the thread in the same job, in nanoseconds.
+    package let time: UInt64
     package var isAsleep: Bool { if case .asleep = sight { true } else { false } }
     fileprivate let job: Int
   }
@@ -112,14 +114,14 @@ package struct WatchedThread: ~Copyable, Sendable {
       seenJobs.store(job, ordering: .relaxed)
       seenSince.store(now, ordering: .relaxed)
     }
+    let time = now &- seenSince.load(ordering: .relaxed)
     func sight() -> Sight {
       guard busy.load(ordering: .relaxed), !announced.load(ordering: .relaxed) else { return .uncounted }
       if marked.load(ordering: .relaxed) { return recheck && !isAsleep(now) ? .resumed : .uncounted }
-      let time = now &- seenSince.load(ordering: .relaxed)
       if begun > 1 || someComputes && time < UInt64(BlockingMonitor.firstInterval) { return .computing }
       return isAsleep(now) ? .asleep(since: time) : .computing
     }
-    return Observation(sight: sight(), hasGoneOn: begun > 1, job: job)
+    return Observation(sight: sight(), hasGoneOn: begun > 1, time: time, job: job)
   }
 
   /// Called under the pool's lock, with what was seen before the lock was taken.

@@ -19,6 +19,7 @@ enum ThreadScenarios {
       all["deep-help-\(backend)"] = { deepHelp(backend) }
       all["thread-limit-\(backend)"] = { threadLimit(backend.name) }
       all["help-at-the-limit-\(backend)"] = { helpAtTheLimit(backend.name) }
+      all["running-threads-\(backend)"] = { runningThreads(backend.name) }
       all["idle-behind-joins-\(backend)"] = { idleBehindJoins(backend) }
     }
     for backend in [TestBackend.stealing, .threadPool] {
@@ -275,6 +276,39 @@ enum ThreadScenarios {
     release.open()
     queue.waitUntilAllOperationsAreFinished()
     print("ran \(entered.value)")
+  }
+
+  /// What the pool tells others of its threads: while two bodies run, and when it has ended behind bodies that block,
+  /// announced and silently.
+  private static func runningThreads(_ name: String) {
+    let backend = small(name, limit: 200)
+    let queue = OperationQueue(backend: backend)
+    let both = CountdownLatch(2)
+    let mayEnd = SpinFlag()
+    for _ in 0..<2 {
+      queue.addOperation {
+        both.countDown()
+        mayEnd.spin()
+      }
+    }
+    FaultScenarios.expect((try? both.wait("two bodies")) != nil, "two bodies do not run at once")
+    print(RunningThreads.ofProcess.sums.threads, RunningThreads.ofProcess.sums.pools)
+    mayEnd.set()
+    for round in 0..<60 {
+      queue.addOperation { usleep(round % 3 == 0 ? 4_000 : 50) }
+      queue.addOperation {
+        let inner = BlockOperation { usleep(100) }
+        queue.addOperation(inner)
+        inner.waitUntilFinished()
+      }
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    (backend as? StealingBackend)?.shutdown()
+    (backend as? ThreadPoolBackend)?.shutdown()
+    // Dispatch's threads end their callouts behind the last operation.
+    let deadline = ContinuousClock.now + .seconds(patience)
+    while RunningThreads.ofProcess.sums != .init(threads: 0, pools: 0), ContinuousClock.now < deadline { usleep(1_000) }
+    print(RunningThreads.ofProcess.sums.threads, RunningThreads.ofProcess.sums.pools)
   }
 
   /// Each operation adds one and waits for it, far deeper than helping goes by itself: at the limit of threads it goes

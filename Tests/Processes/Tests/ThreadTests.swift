@@ -9,7 +9,7 @@ struct ThreadTests {
 
   private static let kinds = [
     "refused-threads", "refused-threads-silent", "crash-handlers", "fault", "deep-help", "thread-limit",
-    "help-at-the-limit", "idle-behind-joins",
+    "help-at-the-limit", "idle-behind-joins", "running-threads",
   ]
 
   static let scenarios =
@@ -33,6 +33,12 @@ struct ThreadTests {
   func barrierBeforeMain() throws {
     let (lines, run) = try run("barrier-before-main")
     #expect(run.exitCode == 0 && lines.isEmpty, "signal \(run.signal ?? 0): \(lines)")
+  }
+
+  @Test("a pool tells others how many of its threads run, and in the end that none does", arguments: backends)
+  func runningThreads(backend: String) throws {
+    let (lines, run) = try run("running-threads-\(backend)")
+    #expect(run.exitCode == 0 && lines == ["2 1", "0 0"], "signal \(run.signal ?? 0): \(lines)")
   }
 
   @Test("row 57.5: no CPU is used when all joins have ended", arguments: backends)
