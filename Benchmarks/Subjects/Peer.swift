@@ -51,14 +51,15 @@ public struct Peer: Sendable {
       join: "counter", decisions: [.starpuSched, .starpuBind, .starpuBackoff]),
     Peer(
       name: "rayon", summary: "Rust: rayon's scope and join", packages: "librust-rayon-dev and cargo",
-      benchmarks: closures.union(batches).union(dependencies).union(recorded).union(trees).union(loops)),
+      benchmarks: closures.union(batches).union(dependencies).union(recorded).union(trees).union(loops)
+        .union(requests)),
     Peer(
       name: "tokio", summary: "Rust: Tokio's runtime with several threads", packages: "librust-tokio-dev and cargo",
-      benchmarks: closures.union(dependencies).union(recorded).union(trees).union(tasks),
+      benchmarks: closures.union(dependencies).union(recorded).union(trees).union(tasks).union(requests),
       decisions: [.tokioLifo, .tokioGlobal]),
     Peer(
       name: "go", summary: "Go: goroutines", packages: "python3-venv or golang-go",
-      benchmarks: closures.union(dependencies).union(recorded).union(trees).union(tasks)),
+      benchmarks: closures.union(dependencies).union(recorded).union(trees).union(tasks).union(requests)),
     Peer(
       name: "tbb-successors", summary: "C++: oneTBB's task_group with successors",
       packages: "g++ and python3-venv", benchmarks: dependencies),
@@ -109,6 +110,8 @@ public struct Peer: Sendable {
   private static let ranges: Set = ["forkjoin/perform", "forkjoin/map"]
   private static let loops = ranges.union(["forkjoin/sort"])
   private static let tasks: Set = ["async/spawn", "async/fib", "async/limit"]
+  /// Requests that arrive at a set pace.
+  private static let requests: Set = ["latency/slowdown"]
   private static let oneThreadSchedules = [
     "overhead/contended-add": "only one thread at a time may schedule root tasks of libfork"
   ]

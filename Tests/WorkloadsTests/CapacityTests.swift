@@ -39,6 +39,26 @@ struct CapacityTests {
     #expect(value.readings.map(\.metric) == Capacity(isCurve: true).metrics)
   }
 
+  /// A program of another language gets the requests of the first value, and what one queue makes of them.
+  @Test func peersGetTheSameRequests() throws {
+    let setting = Self.setting(["load": "50", "service": "exponential"], workers: 2)
+    let input = try Capacity(isCurve: true).peerInput(setting)
+    let file = try #require(input.file)
+    #expect(file.key == "requests" && input.fields.isEmpty)
+    let lines = file.text.split(separator: "\n").map { $0.split(separator: " ").compactMap { Double($0) } }
+    #expect(lines.count == 200 && lines.allSatisfy { $0.count == 2 && $0[0] >= 0 && $0[1] > 0 })
+    let work = lines.reduce(0) { $0 + $1[1] }
+    #expect(zip(lines, lines.dropFirst()).allSatisfy { $0[0] <= $1[0] } && lines[199][0] > work / 2)
+    let own = zip(Metric.slowdowns, [1, 2, 3]).map { Reading($0, $1, count: 200) }
+    let derive = try #require(input.derive)
+    let all = try derive(own)
+    #expect(all.map(\.metric) == Capacity(isCurve: true).metrics && all.allSatisfy { $0.count == 200 })
+    let ours = try Capacity(isCurve: true).prepare(closures: SluggishSubject.self, setting).measure(1)
+    for metric in Metric.idealSlowdowns {
+      #expect(try Self.value(metric.name, of: ours) == all.first { $0.metric == metric }?.value)
+    }
+  }
+
   /// Each request ends once, whatever is done about the long ones.
   @Test(arguments: SharedQueue.Long.allCases)
   func everyWayOfLongRequests(long: SharedQueue.Long) throws {
@@ -65,6 +85,7 @@ struct CapacityTests {
     #expect(throws: Complaint.self) {
       try Capacity(isCurve: true).prepare(operations: StealingSubject.self, Self.setting(["load": load]))
     }
+    #expect(throws: Complaint.self) { try Capacity(isCurve: true).peerInput(Self.setting(["load": load])) }
   }
 
   @Test func longRequestsNeedPriorities() {

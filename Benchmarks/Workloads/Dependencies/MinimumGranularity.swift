@@ -79,8 +79,8 @@ struct MinimumGranularity: Workload {
     return PeerInput(
       fields: [
         (key: "cores", value: "\(cores)"), (key: "load", value: "\(graph.totalWork)"), (key: "peak", value: "\(peak)"),
-      ] + GranularitySweep.limits, graph: graph,
-      derive: { try METG.readings($0, constants) })
+      ] + GranularitySweep.limits, file: .graph(graph),
+      derive: { try METG.readings($0, constants) }, isSweep: true)
   }
 
   /// The graph with one nanosecond of nominal work in a task.

@@ -53,7 +53,7 @@ struct ForkBreakEven: Workload {
   func peerInput(_ setting: Setting) throws -> PeerInput {
     _ = try isOutside(setting)
     let limits = BreakEvenSweep.limits(try problems(setting), pause: try pause(setting))
-    return PeerInput(fields: limits, derive: { try BreakEven.readings($0) })
+    return PeerInput(fields: limits, derive: { try BreakEven.readings($0) }, isSweep: true)
   }
 
   /// The time between two problems, in nanoseconds.

@@ -117,20 +117,38 @@ struct Capacity: Workload {
     _ = S.fork({ fork(rounds / 2, piece, on: type) }, { fork(rounds - rounds / 2, piece, on: type) })
   }
 
+  func peerInput(_ setting: Setting) throws -> PeerInput {
+    let input = try Input(setting)
+    let stream = input.stream(seed: setting.seed &+ 1)
+    let offsets = stream.offsets(every: stream.interval(load: try askedLoad(setting), workers: setting.workers))
+    let ideal = Self.percentiles(input.ideal(stream, offsets, servers: setting.workers))
+    return PeerInput(
+      file: .requests(offsets, stream.services),
+      derive: { readings in
+        readings + zip(Metric.idealSlowdowns, ideal).map { Reading($0, $1, count: readings.first?.count ?? 1) }
+      })
+  }
+
+  private func askedLoad(_ setting: Setting) throws -> Double {
+    let load = try setting.number("load")
+    guard load > 0, load <= 100 else { throw Complaint(.usage, "load is above 0 and up to 100, not \(load)") }
+    return load
+  }
+
   /// - Parameter sender: makes, for some requests, the function that sends one of them.
   private func trial(
     _ input: Input, _ setting: Setting, sender: @escaping (ServedRequests) -> (Int) -> Void,
     drain: @escaping () throws -> Void
   ) throws -> Trial {
     Pacer.sharpen()
-    let load = isCurve ? try setting.number("load") : 0
-    if isCurve, !(load > 0 && load <= 100) { throw Complaint(.usage, "load is above 0 and up to 100, not \(load)") }
+    let load = isCurve ? try askedLoad(setting) : 0
     var values: UInt64 = 0
     return Trial(operationsPerRepeat: input.samples) { repeats in
       var readings: [Metric: [Double]] = [:]
       for _ in 0..<repeats {
         values += 1
-        let stream = input.stream(seed: setting.seed &+ values)
+        // All values of a curve have the same requests, as those of a peer have.
+        let stream = input.stream(seed: setting.seed &+ (isCurve ? 1 : values))
         func interval(_ load: Double) -> Double { stream.interval(load: load, workers: setting.workers) }
         /// The slowdowns at a load.
         func slowdowns(_ load: Double, isWhole: Bool) throws -> [Double] {
@@ -139,12 +157,8 @@ struct Capacity: Workload {
           try drain()
           return try requests.slowdowns(of: sent)
         }
-        /// The slowdowns in one queue without any cost.
         func ideal(_ load: Double) -> [Double] {
-          let sojourns = SharedQueue.sojourns(
-            arrivals: stream.offsets(every: interval(load)), services: stream.services, servers: setting.workers,
-            long: input.long, isLong: stream.isLessUrgent, piece: input.mean)
-          return zip(sojourns, stream.services).map { $0 / $1 }
+          input.ideal(stream, stream.offsets(every: interval(load)), servers: setting.workers)
         }
         var found: [(Metric, Double)]
         if isCurve {
@@ -224,6 +238,14 @@ struct Capacity: Workload {
       let services = service.times(samples, mean: mean, seed: seed)
       let isLong = services.map { $0 > Capacity.longFrom * mean }
       return RequestStream(services: services, isLessUrgent: isLong, spacing: spacing, seed: seed)
+    }
+
+    /// The slowdowns in one queue without any cost.
+    func ideal(_ stream: RequestStream, _ offsets: [Double], servers: Int) -> [Double] {
+      let sojourns = SharedQueue.sojourns(
+        arrivals: offsets, services: stream.services, servers: servers, long: long, isLong: stream.isLessUrgent,
+        piece: mean)
+      return zip(sojourns, stream.services).map { $0 / $1 }
     }
   }
 }

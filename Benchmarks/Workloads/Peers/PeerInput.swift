@@ -4,10 +4,32 @@ import HarnessMeasuring
 package struct PeerInput: Sendable {
   /// Further `key=value` arguments.
   var fields: [(key: String, value: String)] = []
-  /// The graph that the other subjects run.
-  var graph: TaskGraph?
+  /// What the other subjects run, and what is too much for an argument.
+  var file: PeerFile?
   /// Derives the readings that the benchmark reports from those of a value, when the program cannot know them.
   var derive: (@Sendable ([Reading]) throws -> [Reading])?
+  /// Whether the program runs many problems for one value.
+  var isSweep = false
+}
+
+/// A file that the program of a peer reads. The program is told the place in an argument.
+package struct PeerFile: Equatable, Sendable {
+  let key: String
+  package let text: String
+
+  /// A line per task: its nanoseconds, and the indices of the tasks on which it depends. The tasks on which a task
+  /// depends are all on earlier lines.
+  package static func graph(_ graph: TaskGraph) -> PeerFile {
+    let lines = zip(graph.nanoseconds, graph.inputs).map { nanoseconds, inputs in
+      (["\(nanoseconds)"] + inputs.map(String.init)).joined(separator: " ") + "\n"
+    }
+    return PeerFile(key: "graph", text: lines.joined())
+  }
+
+  /// A line per request: when it comes, in nanoseconds from the beginning, and how many nanoseconds it takes.
+  static func requests(_ offsets: [Double], _ services: [Double]) -> PeerFile {
+    PeerFile(key: "requests", text: zip(offsets, services).map { "\($0) \($1)\n" }.joined())
+  }
 }
 
 extension PeerInput {
@@ -23,6 +45,6 @@ extension GraphWorkload {
   package func peerInput(_ setting: Setting) throws -> PeerInput {
     let graph = try graph(setting)
     return PeerInput(
-      fields: [(key: "bound_ns", value: "\(graph.lowerBound(workers: setting.workers))")], graph: graph)
+      fields: [(key: "bound_ns", value: "\(graph.lowerBound(workers: setting.workers))")], file: .graph(graph))
   }
 }

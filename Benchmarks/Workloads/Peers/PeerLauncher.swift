@@ -18,7 +18,7 @@ package struct PeerLauncher: Sendable {
           let translated = try PeerRequest(request)
           process = (
             try Self.launch(
-              program, translated.arguments, graph: translated.graph, environment: environment, timeout: timeout),
+              program, translated.arguments, file: translated.file, environment: environment, timeout: timeout),
             translated
           )
         }
@@ -35,30 +35,30 @@ package struct PeerLauncher: Sendable {
     }
   }
 
-  /// A program, with a file that has the graph until the program has ended.
+  /// A program, with its file until the program has ended.
   static func launch(
-    _ program: String, _ arguments: [String], graph: String?, environment: [String: String] = [:], timeout: Double
+    _ program: String, _ arguments: [String], file: PeerFile?, environment: [String: String] = [:], timeout: Double
   ) throws -> Launched {
-    let file = try graph.map(temporary)
-    let words = arguments + (file.map { ["graph=\($0)"] } ?? [])
+    let path = try file.map(temporary)
+    let words = arguments + (path.map { ["\(file!.key)=\($0)"] } ?? [])
     let launched = ProcessRunner.launch(program, words, environment: environment, timeout: timeout)
     return Launched {
       let outcome = launched.goOn()
-      if outcome != nil, let file { unlink(file) }
+      if outcome != nil, let path { unlink(path) }
       return outcome
     }
   }
 
-  private static func temporary(_ text: String) throws -> String {
+  private static func temporary(_ file: PeerFile) throws -> String {
     let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-    var name = Array("\(folder)/opbench-graph-XXXXXX".utf8CString)
+    var name = Array("\(folder)/opbench-\(file.key)-XXXXXX".utf8CString)
     let descriptor = mkstemp(&name)
     let path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     guard descriptor >= 0 else {
-      throw Complaint(.cannotCreate, "cannot write a graph into \(folder): \(String(cString: strerror(errno)))")
+      throw Complaint(.cannotCreate, "cannot write a file into \(folder): \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
-    try DescriptorOutput.write(text, to: descriptor, name: path)
+    try DescriptorOutput.write(file.text, to: descriptor, name: path)
     return path
   }
 }

@@ -2,17 +2,15 @@ import HarnessMeasuring
 import HarnessWords
 import Subjects
 
-/// A request in the form for a peer's program: `key=value` arguments, which need no library to read. A benchmark on a
-/// graph also has a file with the same graph as for the other subjects.
+/// A request in the form for a peer's program: `key=value` arguments, which need no library to read. Some benchmarks
+/// also have a file, with what the other subjects run.
 package struct PeerRequest {
   package let arguments: [String]
-  /// A line per task: its nanoseconds, and the indices of the tasks on which it depends. The tasks on which a task
-  /// depends are all on earlier lines.
-  package let graph: String?
+  package let file: PeerFile?
   /// What the benchmark reports.
   private let metrics: Set<Metric>
   /// Whether the program runs many problems for one value, of which opbench derives the readings.
-  var isSweep: Bool { derive != nil }
+  let isSweep: Bool
   private let derive: (@Sendable ([Reading]) throws -> [Reading])?
 
   package init(_ request: MeasureRequest) throws {
@@ -43,15 +41,9 @@ package struct PeerRequest {
       Setting(parameters: parameters, workers: request.workers, seed: request.seed, spin: request.spin))
     fields += input.fields.map { ($0.key, $0.value) }
     arguments = fields.map { "\($0)=\($1)" }
-    graph = input.graph.map(Self.text)
-    derive = input.derive
+    file = input.file
+    (derive, isSweep) = (input.derive, input.isSweep)
     metrics = Set(workload.metrics)
-  }
-
-  static func text(_ graph: TaskGraph) -> String {
-    zip(graph.nanoseconds, graph.inputs).map { nanoseconds, inputs in
-      (["\(nanoseconds)"] + inputs.map(String.init)).joined(separator: " ") + "\n"
-    }.joined()
   }
 
   /// The lines that replace the program's lines, with the derived readings. Throws when the benchmark has no such

@@ -5,4 +5,4 @@
 // and its line in the table of one of them.
 package main
 
-func main() { serve(overhead, dependencies, forkJoin, asynchronous) }
+func main() { serve(overhead, dependencies, forkJoin, asynchronous, latency) }

@@ -1,6 +1,6 @@
 //! Trees divided by `join`, which is what rayon is made for.
 use peers::forkjoin::{break_even, fib, nqueens, skynet, uts, Children, From, RepeatedSolver, Solver, Tree, Turn};
-use peers::protocol::{now, Benchmark};
+use peers::protocol::Benchmark;
 
 use crate::Pool;
 

@@ -5,6 +5,7 @@
 //! its line in the table of one of them.
 mod dependencies;
 mod forkjoin;
+mod latency;
 mod loops;
 mod overhead;
 
@@ -27,7 +28,7 @@ fn main() {
     serve(Peer {
         name: "rayon",
         version: env!("PEER_VERSION"),
-        families: &[overhead::OVERHEAD, dependencies::DEPENDENCIES, forkjoin::FORK_JOIN, loops::LOOPS],
+        families: &[overhead::OVERHEAD, dependencies::DEPENDENCIES, forkjoin::FORK_JOIN, loops::LOOPS, latency::LATENCY],
         decisions: &[],
         pool: |workers, _| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(workers).build();

@@ -5,6 +5,7 @@
 mod asynchronous;
 mod dependencies;
 mod forkjoin;
+mod latency;
 mod overhead;
 
 use std::ops::Deref;
@@ -42,7 +43,9 @@ fn main() {
     serve(Peer {
         name: "tokio",
         version: env!("PEER_VERSION"),
-        families: &[overhead::OVERHEAD, dependencies::DEPENDENCIES, forkjoin::FORK_JOIN, asynchronous::ASYNC],
+        families: &[
+            overhead::OVERHEAD, dependencies::DEPENDENCIES, forkjoin::FORK_JOIN, asynchronous::ASYNC, latency::LATENCY,
+        ],
         decisions: &[
             Decision { name: "lifo", words: &["on", "off"], numbers: None },
             Decision { name: "global", words: &["default"], numbers: Some((1, 1000000)) },
