@@ -9,13 +9,15 @@ import Synchronization
 ///
 /// Requests that each take half a millisecond arrive at `load` per cent of what the CPUs can do, for `phase_ms`
 /// alone, as long beside a crowd, and as long alone again. `beside` says what the crowd is. `workers=followed` makes
-/// the subject without a number of workers, so that it follows the CPUs. Then a batch runs beside the same crowd. Its
-/// makespan is compared with a fair share of the CPUs: what the kernel gives `workers` threads beside those of the
-/// crowd.
+/// the subject, and another instance of it, without a number of workers, so that both follow the CPUs. Then a batch
+/// runs beside the same crowd. Its makespan is compared with a fair share of the CPUs: what the kernel gives `workers`
+/// threads beside those of the crowd.
 struct Crowded: Workload {
   enum Beside: String, CaseIterable {
     /// Another instance of the subject, with as many workers, that always has jobs.
     case pool
+    /// Another queue on the same threads, that always has jobs.
+    case queue
     /// One busy thread of the program.
     case thread
     /// A busy thread for each CPU, each of which comes and goes.
@@ -43,12 +45,15 @@ struct Crowded: Workload {
   private static let cpuOverWork = Metric("cpu_over_work", unit: "ratio")
 
   func needs(_ parameters: Parameters) -> Abilities {
-    parameters["workers"] == "followed" ? [needs, .following] : needs
+    var all = needs
+    if parameters["workers"] == "followed" { all.insert(.following) }
+    if parameters["beside"] == Beside.queue.rawValue { all.formUnion([.operations, .queues]) }
+    return all
   }
 
   func extendedParameterSets() -> [Parameters] {
     ["given", "followed"].flatMap { workers in
-      Beside.allCases.map { parameters($0, load: 33, workers) }
+      Beside.allCases.filter { workers == "given" || $0 != .queue }.map { parameters($0, load: 33, workers) }
         // Nearly all of what is left.
         + [Beside.quota, .affinity].map { parameters($0, load: 45, workers) }
     }
@@ -69,6 +74,23 @@ struct Crowded: Workload {
   private static let rest = 2.0
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {
+    try trial(setting) { workers in
+      (S(workers: workers), { S(workers: workers) })
+    }
+  }
+
+  func prepare<S: OperationSubject>(operations type: S.Type, _ setting: Setting) throws -> Trial {
+    guard setting.parameters["beside"] == Beside.queue.rawValue else { return try prepare(closures: type, setting) }
+    return try trial(setting) { workers in
+      let queues = S.queues(2, workers: workers)
+      return (queues[0], { queues[1] })
+    }
+  }
+
+  /// - Parameter make: makes the subject, with a function that gives another instance.
+  private func trial<S: ClosureSubject>(
+    _ setting: Setting, make: (_ workers: Int) -> (subject: S, other: () -> S)
+  ) throws -> Trial {
     guard let beside = setting.parameters["beside"].flatMap(Beside.init(rawValue:)) else {
       let all = Beside.allCases.map(\.rawValue).joined(separator: ", ")
       throw Complaint(.usage, "beside is one of \(all), not as in '\(setting.parameters)'")
@@ -81,8 +103,8 @@ struct Crowded: Workload {
     // The process is in its group before the subject counts the CPUs.
     let group = beside == .quota ? try QuotaGroup() : nil
     let workers = setting.parameters["workers"] == "followed" ? 0 : setting.workers
-    let subject = S(workers: workers)
-    let crowd = Crowd<S>(beside, setting, group)
+    let (subject, other) = make(workers)
+    let crowd = Crowd<S>(beside, setting, group, other)
     var values: UInt64 = 0
     return Trial(operationsPerRepeat: 1) { _ in
       values += 1
@@ -151,13 +173,14 @@ private final class Crowd<S: ClosureSubject> {
   private let workers: Int
   private let rounds: Int
   private let group: QuotaGroup?
+  private let makeOther: () -> S
   private var busy: BusyThreads?
   private var other: Flood<S>?
   /// The CPU time that busy threads have used, in nanoseconds, and the bodies that another instance has run.
   var (cpu, bodies) = (0.0, 0)
 
-  init(_ beside: Crowded.Beside, _ setting: Setting, _ group: QuotaGroup?) {
-    (self.beside, workers, self.group) = (beside, setting.workers, group)
+  init(_ beside: Crowded.Beside, _ setting: Setting, _ group: QuotaGroup?, _ makeOther: @escaping () -> S) {
+    (self.beside, workers, self.group, self.makeOther) = (beside, setting.workers, group, makeOther)
     rounds = setting.spin.rounds(nanoseconds: Crowded.service)
   }
 
@@ -166,7 +189,7 @@ private final class Crowd<S: ClosureSubject> {
 
   func begin(seed: UInt64) throws {
     switch beside {
-    case .pool: other = Flood(workers, rounds: rounds)
+    case .pool, .queue: other = Flood(makeOther(), 2 * workers, rounds: rounds)
     case .thread: busy = BusyThreads(1)
     case .antagonist: busy = BusyThreads(cpus, comingAndGoing: seed)
     case .quota: try group!.grant(Double(half))
@@ -179,9 +202,7 @@ private final class Crowd<S: ClosureSubject> {
   func end() throws -> Double {
     defer { (busy, other) = (nil, nil) }
     switch beside {
-    case .pool:
-      bodies += other!.end()
-      return 0
+    case .pool, .queue: bodies += other!.end()
     case .thread, .antagonist:
       let used = busy!.end()
       cpu += Double(used.cpu)
@@ -196,7 +217,7 @@ private final class Crowd<S: ClosureSubject> {
   func fairShare(elapsed: Double, ended wanted: Double) -> Double {
     let threads = Double(min(workers, cpus))
     switch beside {
-    case .pool: return min(threads, Double(cpus) / 2)
+    case .pool, .queue: return min(threads, Double(cpus) / 2)
     case .thread, .antagonist:
       return min(threads, Double(cpus) * threads / max(Double(cpus), threads + wanted / elapsed))
     case .quota, .affinity: return min(threads, Double(half))
@@ -212,9 +233,9 @@ private final class Flood<S: ClosureSubject>: @unchecked Sendable {
   private let isOver = Atomic<Bool>(false)
   private let ran = Atomic<Int>(0)
 
-  init(_ workers: Int, rounds: Int) {
-    (subject, self.rounds) = (S(workers: workers), rounds)
-    for _ in 0..<2 * workers { add() }
+  init(_ subject: S, _ jobs: Int, rounds: Int) {
+    (self.subject, self.rounds) = (subject, rounds)
+    for _ in 0..<jobs { add() }
   }
 
   private func add() {
