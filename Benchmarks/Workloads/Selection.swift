@@ -33,7 +33,7 @@ package struct Selection: Sendable {
 
   package func plan(_ catalogue: Catalogue) throws -> Plan {
     let subjects = try subjects()
-    let arms = try arms(subjects)
+    let arms = arms(subjects)
     let chosen = try chosen(catalogue)
     var effort = effort
     if !isTimeGiven { effort.goal?.seconds *= max(1, Double(arms.count) / 3) }
@@ -53,7 +53,7 @@ package struct Selection: Sendable {
 
   /// The plan of one benchmark, which need not be in the catalogue: without references.
   package func plan(of workload: any Workload) throws -> Plan {
-    let arms = try arms(try subjects(withReferences: false))
+    let arms = arms(try subjects(withReferences: false))
     let choice = BenchmarkChoice(workload, parameterSets: workload.parameterSets(), variants: [])
     return Plan(
       scenarios: scenarios(choice, arms).filter { !$0.arms.isEmpty }, effort: effort, seed: seed, allocator: allocator,
@@ -65,7 +65,7 @@ package struct Selection: Sendable {
   /// counted.
   package func ablation(_ catalogue: Catalogue) throws -> Plan {
     let subjects = try subjects(withReferences: false)
-    let arms = try arms(subjects)
+    let arms = arms(subjects)
     let planned = try chosen(catalogue).flatMap { scenarios($0, arms) }.filter {
       $0.arms.count > 1 && Metric.primaryTime(of: catalogue.metrics(of: $0.scenario.name)) != nil
     }
@@ -173,15 +173,10 @@ package struct Selection: Sendable {
     subject.role == .peer && peers.program(subject.name) == nil
   }
 
-  private func arms(_ subjects: [SubjectInfo]) throws -> [(info: SubjectInfo, arm: Arm)] {
+  private func arms(_ subjects: [SubjectInfo]) -> [(info: SubjectInfo, arm: Arm)] {
     let counts = workers ?? [CPUs.available]
-    guard !counts.isEmpty, counts.allSatisfy({ 1...1_024 ~= $0 }) else {
-      let given = counts.map(String.init).joined(separator: ",")
-      throw Complaint(.usage, "--workers takes counts from 1 to 1024, such as 1,2,4; not '\(given)'")
-    }
-    let distinct = counts.enumerated().filter { !counts[..<$0].contains($1) }.map(\.element)
     return subjects.flatMap { subject in
-      (subject.workersAreAdjustable ? distinct : [CPUs.available]).map {
+      (subject.workersAreAdjustable ? counts : [CPUs.available]).map {
         (subject, Arm(subject: subject.name, workers: $0))
       }
     }

@@ -90,7 +90,7 @@ struct Load: ParsableCommand {
 
   private func counts(_ load: LoadDescription, _ cpus: Int) throws -> [Int] {
     guard let workers else { return load.blocking == nil ? [cpus] : [cpus, 2 * cpus] }
-    return try SimulateOptions.workerCounts(workers)
+    return try OptionNumber.workerCounts(workers)
   }
 
   /// The processes that measure have the same folder. A path with another meaning elsewhere would mislead who reads the

@@ -100,7 +100,7 @@ struct Run: ParsableCommand {
 
   private func selection(with guests: [String]) throws -> Selection {
     var selection = Selection(
-      names: backend + guests, benchmark: benchmark, workers: try workers.map(workerCounts),
+      names: backend + guests, benchmark: benchmark, workers: try workers.map(OptionNumber.workerCounts),
       effort: options.effort(
         full: .full, quick: .quick, usualSeconds: options.quick ? Effort.quickBudget : Effort.fullBudget),
       seed: options.seed)
@@ -109,14 +109,5 @@ struct Run: ParsableCommand {
     selection.startup = RecordedRun.startupSeconds()
     selection.isTimeGiven = options.budget != nil
     return selection
-  }
-
-  private func workerCounts(_ list: String) throws -> [Int] {
-    try list.split(separator: ",", omittingEmptySubsequences: false).map { text in
-      guard let count = Int(text) else {
-        throw Complaint(.usage, "--workers takes counts from 1 to 1024, such as 1,2,4; not '\(list)'")
-      }
-      return count
-    }
   }
 }

@@ -180,7 +180,7 @@ struct Simulate: ParsableCommand {
     var plan = SimulationPlan(
       graphs: graphs, works: try SimulateOptions.works(work ?? "10us"),
       backends: try SimulatedBackend.list(backend, withChanges: changes, forks: forks),
-      workers: try SimulateOptions.workerCounts(workers), seeds: (0..<UInt64(repeats)).map { seed + $0 },
+      workers: try OptionNumber.workerCounts(workers).sorted(), seeds: (0..<UInt64(repeats)).map { seed + $0 },
       graphSeed: seed, model: model,
       topology: try SimulateOptions.topology(group: group, socket: socket, of: model.machine))
     plan.countsAdding = adding

@@ -11,15 +11,6 @@ enum SimulateOptions {
   /// The names in a list with commas, some of them with sizes in parentheses.
   static func names(in list: String) -> [String] { SubjectVariant.names(in: list) }
 
-  /// Worker counts in ascending order, each once.
-  static func workerCounts(_ list: String) throws -> [Int] {
-    let counts = list.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
-    guard let all = counts as? [Int], all.allSatisfy({ 1...1_024 ~= $0 }) else {
-      throw Complaint(.usage, "--workers takes counts from 1 to 1024, such as 1,2,4; not '\(list)'")
-    }
-    return Set(all).sorted()
-  }
-
   /// Times such as 10us, in nanoseconds, in the given order, each once.
   static func works(_ list: String) throws -> [Double] {
     var all: [Double] = []

@@ -77,6 +77,13 @@ import Testing
     expectComplaint(64, ["there is no subject 'stealin'"], ["--backend", "stealin"])
   }
 
+  /// Worker counts stay in their order, and each counts once.
+  @Test func aWorkerCountCountsOnce() throws {
+    let dry = BuiltOpbench.run(
+      "--dry-run", "--benchmark", "external-add", "--workers", "4,1,4", "--backend", "stealing")
+    #expect(dry.output.first?.contains("on stealing@4 stealing@1 foundation@") == true, "\(dry.output)")
+  }
+
   /// Variants are arms like all others, under a name that says what differs from the default, in the order of
   /// decisions.
   @Test func strategiesAreSubjects() throws {

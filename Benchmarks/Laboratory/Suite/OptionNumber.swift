@@ -1,4 +1,5 @@
 import HarnessPlanning
+import HarnessWords
 
 /// Reads the number behind an option. The complaint about another text says what the option takes.
 ///
@@ -20,6 +21,15 @@ package enum OptionNumber {
       }
       return count
     }
+  }
+
+  /// Worker counts such as 1,2,4, each once, in the given order.
+  package static func workerCounts(_ list: String) throws -> [Int] {
+    let counts = list.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+    guard let all = counts as? [Int], all.allSatisfy({ 1...1_024 ~= $0 }) else {
+      throw Complaint(.usage, "--workers takes counts from 1 to 1024, such as 1,2,4; not '\(list)'")
+    }
+    return all.enumerated().filter { !all[..<$0].contains($1) }.map(\.element)
   }
 
   /// A shard such as 3/20.
