@@ -9,6 +9,9 @@
  * run    two_workers                   -DWORKERS=2 -DJOBS=2 -DTHREADS=3
  * run    one_worker_owes               -DWORKERS=1 -DJOBS=2 -DTHREADS=3 -DOWES
  * run    two_workers_owe               -DWORKERS=2 -DJOBS=2 -DTHREADS=3 -DOWES
+ * run    two_workers_lend              -DWORKERS=2 -DJOBS=2 -DTHREADS=2 -DLENDS
+ * deep   two_workers_owe_and_lend      -DWORKERS=2 -DJOBS=2 -DTHREADS=2 -DLENDS -DOWES bitstate
+ * deep   three_jobs_lend               -DWORKERS=2 -DJOBS=3 -DTHREADS=2 -DLENDS bitstate
  * deep   three_jobs                    -DWORKERS=1 -DJOBS=3 -DTHREADS=3 bitstate
  * run    first_job_waits               -DWORKERS=1 -DJOBS=3 -DTHREADS=2 -DWAITING_JOB=0
  * run    second_job_waits              -DWORKERS=2 -DJOBS=3 -DTHREADS=2 -DWAITING_JOB=1
@@ -25,6 +28,7 @@
  * mutant FULL_DOES_NOT_ARM             -DWORKERS=1 -DJOBS=2 -DTHREADS=3
  * mutant SLEEPS_WITHOUT_ARMING         -DWORKERS=1 -DJOBS=3 -DTHREADS=2 -DWAITING_JOB=0
  * mutant DISARMS_WITHOUT_LOOKING_AGAIN -DWORKERS=1 -DJOBS=3 -DTHREADS=2 -DWAITING_JOB=0
+ * mutant STEPS_BACK_SILENTLY           -DWORKERS=2 -DJOBS=2 -DTHREADS=2 -DLENDS
  * mutant MARK_DOES_NOT_ACTIVATE        -DWORKERS=1 -DJOBS=2 -DTHREADS=3
  * mutant MARK_NEVER_TAKEN_BACK         -DWORKERS=1 -DJOBS=2 -DTHREADS=3
  * mutant BLOCKED_KEEPS_MARK            -DWORKERS=1 -DJOBS=2 -DTHREADS=2 -DANY_MARKS
@@ -44,12 +48,20 @@ byte deque[4];              /* sets: visible in a worker's deque */
 byte buffered[4];           /* sets: pushed, and still in the processor's store buffer */
 byte submitted, finished;
 
-/* SleepWord. */
+/* SleepWord. With LENDS two threads search at first, and the monitor looks, as behind earlier jobs. */
+#ifdef LENDS
+byte searching = 2, asleep, blocked, live = 2;
+#else
 byte searching, asleep, blocked, live;
+#endif
 /* Under sleepLock. */
 bool locked;
 byte stack;                       /* set: Sleepers.stack */
-byte alive;                       /* set: workers with a thread */
+#ifdef LENDS
+byte alive = 3;                   /* set: workers with a thread */
+#else
+byte alive;
+#endif
 byte token;                       /* set: the parkers' tokens */
 
 byte silent, busy, declared;      /* sets */
@@ -59,7 +71,14 @@ byte owing;                       /* set: the mark is taken back, and its count 
 byte counted, uncounted;          /* sets: counted, and the mark not set yet; the other way round, in a defect */
 byte late;                        /* set: marked when the thread had announced itself: counted twice, at most until its job ends */
 byte streak, bonus;               /* BlockingMonitor.Bonus */
-bool armed, monitorToken;
+byte withheld;                    /* StealingPool.withheld */
+bool isCut;                       /* a look has raised it once */
+#ifdef LENDS
+bool armed = true;
+#else
+bool armed;
+#endif
+bool monitorToken;
 /* Only within one d_step: a search that goes back does not restore them. */
 hidden byte pick, answer;
 
@@ -93,7 +112,7 @@ inline lowest(set, into) {
 #define ACTIVATE 1
 #define BUSY 2
 inline reaction(into) {
-  c_code { answer = sleep_word_look_up(REACTION, now.searching, now.asleep, (signed char) now.blocked, now.live, WORKERS + now.bonus); };
+  c_code { answer = sleep_word_look_up(REACTION, now.searching, now.asleep, (signed char) now.blocked, now.live, WORKERS + now.bonus - now.withheld); };
   assert(answer <= BUSY);
   into = answer
 }
@@ -269,6 +288,55 @@ end_absent:
   /* nextJob: the own deque; what hints call for is left to chance */
 next_job:
   job = NONE;
+#ifdef LENDS
+  /* stepBack, if the thread sees in time that it is one too many. What it has queued stays in its deque. */
+  if
+  :: withheld ->
+#ifdef OWES
+     if
+     :: owes -> owes = false; stop_searching()
+     :: else
+     fi;
+#endif
+     atomic {
+       !locked ->
+       take_mark_under_lock();
+       if
+       :: live - asleep > blocked + WORKERS + bonus - withheld ->
+          asleep++;
+          searching = searching - isSearching;
+          isSearching = false;
+          stack = stack | me;
+          verdict = 1;
+          found = searching == 0;
+          d_step {
+            c_code { answer = sleep_word_look_up(HAS_SURPLUS, now.searching, now.asleep, (signed char) now.blocked, now.live, WORKERS); };
+            surplus = answer
+          }
+       :: else
+       fi
+     };
+     if
+     :: verdict ->
+        verdict = 0;
+#ifndef STEPS_BACK_SILENTLY
+        if
+        :: found ->
+           look(found);
+           if
+           :: found -> found = false; react()
+           :: else
+           fi
+        :: else
+        fi;
+#endif
+        found = false;
+        goto end_parked
+     :: else
+     fi
+  :: true
+  fi;
+#endif
   if
   :: deque[self] || buffered[self] ->
      atomic {
@@ -415,7 +483,7 @@ end_parked:
      goto next_job
   /* the time of a surplus thread is over: retire */
   :: d_step {
-       surplus && (stack & me) && !locked && live > WORKERS + blocked ->
+       surplus && (stack & me) && !locked && live > WORKERS + blocked && !deque[self] && !buffered[self] ->
        stack = stack & ~me;
        asleep--;
        live--;
@@ -504,7 +572,7 @@ run_job:
 #ifdef MARK_DOES_NOT_ACTIVATE
 #define startable false
 #else
-#define startable (searching == 0 && live - asleep < blocked + WORKERS + bonus && (stack || alive != bit(THREADS) - 1))
+#define startable (searching == 0 && live - asleep < blocked + WORKERS + bonus - withheld && (stack || alive != bit(THREADS) - 1))
 #endif
 
 active proctype Monitor() {
@@ -558,6 +626,13 @@ looking:
        late = late & ~bit(pick);
        blocked--
      }
+#ifdef LENDS
+  /* A look that lends a CPU to another pool, or finds one taken. What is lent comes back when nothing is queued. What
+   * is taken may stay taken, and the last look may find it. */
+  :: d_step { visible && !locked && !isCut -> withheld = 1; isCut = true }
+  :: d_step { !visible && !locked && !isCut -> streak = 0; bonus = 0; withheld = 1; isCut = true }; break
+  :: d_step { !visible && !locked && withheld -> streak = 0; bonus = 0; withheld = 0 }; break
+#endif
   :: d_step { !visible && !locked -> streak = 0; bonus = 0 }; break
   od;
   armed = false;

@@ -1,4 +1,5 @@
 import CPlatform
+import Dispatch
 import DispatchBackend
 import Glibc
 import OperationBackends
@@ -26,6 +27,7 @@ enum ThreadScenarios {
       all["fork-mask-\(backend)"] = { forkMask(backend) }
       all["refused-threads-nested-\(backend)"] = { nestedWaitsWithoutThreads(backend) }
     }
+    all["waiting-callouts"] = { waitingCallouts() }
     all["barrier-before-main"] = { barrierBeforeMain() }
     all["dump"] = { dump() }
     all["reuse"] = { reuse() }
@@ -309,6 +311,24 @@ enum ThreadScenarios {
     let deadline = ContinuousClock.now + .seconds(patience)
     while RunningThreads.ofProcess.sums != .init(threads: 0, pools: 0), ContinuousClock.now < deadline { usleep(1_000) }
     print(RunningThreads.ofProcess.sums.threads, RunningThreads.ofProcess.sums.pools)
+  }
+
+  /// What the dispatch backend tells others on a serial queue, while one of its callouts has the thread.
+  private static func waitingCallouts() {
+    let queue = OperationQueue(backend: DispatchBackend(queue: DispatchQueue(label: "serial")))
+    let begun = CountdownLatch(1)
+    let mayEnd = SpinFlag()
+    for index in 0..<8 {
+      queue.addOperation {
+        guard index == 0 else { return }
+        begun.countDown()
+        mayEnd.spin()
+      }
+    }
+    FaultScenarios.expect((try? begun.wait("a body")) != nil, "no body runs")
+    print(RunningThreads.ofProcess.sums.threads, RunningThreads.ofProcess.sums.pools)
+    mayEnd.set()
+    queue.waitUntilAllOperationsAreFinished()
   }
 
   /// Each operation adds one and waits for it, far deeper than helping goes by itself: at the limit of threads it goes

@@ -13,7 +13,8 @@ struct ThreadTests {
   ]
 
   static let scenarios =
-    ["barrier-before-main", "dump", "reuse"] + kinds.flatMap { kind in backends.map { "\(kind)-\($0)" } }
+    ["barrier-before-main", "dump", "reuse", "waiting-callouts"]
+    + kinds.flatMap { kind in backends.map { "\(kind)-\($0)" } }
     + pools.flatMap { pool in
       ["refused-threads-nested", "fork-mask", "shutdown-in-a-job", "shutdown-of-the-shared"].map { "\($0)-\(pool)" }
     }
@@ -39,6 +40,12 @@ struct ThreadTests {
   func runningThreads(backend: String) throws {
     let (lines, run) = try run("running-threads-\(backend)")
     #expect(run.exitCode == 0 && lines == ["2 1", "0 0"], "signal \(run.signal ?? 0): \(lines)")
+  }
+
+  @Test("callouts that wait for the thread of a serial queue do not count as running")
+  func waitingCallouts() throws {
+    let (lines, run) = try run("waiting-callouts")
+    #expect(run.exitCode == 0 && lines == ["1 1"], "signal \(run.signal ?? 0): \(lines)")
   }
 
   @Test("row 57.5: no CPU is used when all joins have ended", arguments: backends)

@@ -59,7 +59,7 @@ struct AddressTests {
     try await surroundings.withDisk(seeds: 1...4) {
       $0.fields = ["User-Agent": "reader", "Referer": "http://pictures.test/", "Range": "bytes=5-"]
     } test: { stage, network, pipeline, folder in
-      network.serve(HTTPRuleTests.file(1) { $0.cacheControl = "max-age=60" }, at: url(1))
+      network.serve(HTTPRuleTests.file(1) { $0.cacheControl = "max-age=86400" }, at: url(1))
       func ask(_ fields: [String: String]) async throws -> TransportRequest? {
         let count = network.requests.count
         #expect(try await pipeline.image(for: ImageRequest(1, fields: fields)) == Sample.picture(1))
