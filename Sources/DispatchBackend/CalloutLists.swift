@@ -110,7 +110,7 @@ final class CalloutLists: ListPool, ForkHost, @unchecked Sendable {
   /// A guest takes the place of a callout. One place is always left: a guest may wait for an operation of the backend
   /// in a way that the backend does not know.
   private var allowed: Int {
-    max(1, workerNumber.running - lock.state.guests) + lock.state.blocked + lock.state.bonus.places
+    max(1, workerNumber.withCPU - lock.state.guests) + lock.state.blocked + lock.state.bonus.places
   }
 
   /// Called under `lock`; gives `lock` up. Calls out as many callouts as there are jobs and places for. If more are

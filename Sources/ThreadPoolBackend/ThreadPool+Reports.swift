@@ -41,7 +41,7 @@ extension ThreadPool {
     get { lock.state.bonus }
     set { lock.state.bonus = newValue }
   }
-  func showPlaces() { lock.state.workers = workerNumber.running }
+  func showPlaces() { lock.state.workers = workerNumber.withCPU }
   var hasQueuedJobs: Bool { queuedCount > 0 }
   /// With a lock for each level, a job may be taken before it is counted.
   var queuedCount: Int { max(0, queued.pointer.pointee.load(ordering: .sequentiallyConsistent)) }

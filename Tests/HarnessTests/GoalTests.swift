@@ -219,5 +219,11 @@ struct GoalTests {
     let tooShort = try #require(GoalWords.before(Self.plan(Goal(halfWidth: 0.01, seconds: 0.1))))
     #expect(tooShort.hasPrefix("6 blocks of everything take about 4s, longer than 1s"), "\(tooShort)")
     #expect(GoalWords.before(Sample.plan()) == nil && GoalWords.after(RunResult(), Sample.plan()) == nil)
+    // Six blocks in turns come to 6.5 %, and to twice that in a row.
+    let turns = Self.plan(Goal(halfWidth: 0.1, seconds: 0.1))
+    var effort = turns.effort
+    effort.leadIn = 0
+    let inARow = Plan(scenarios: turns.scenarios, effort: effort, seed: 1, startup: 0)
+    #expect(GoalWords.before(turns) == nil && GoalWords.before(inARow)?.contains("to about 13") == true)
   }
 }

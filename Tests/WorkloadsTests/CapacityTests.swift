@@ -44,7 +44,9 @@ struct CapacityTests {
     let setting = Self.setting(["load": "50", "service": "exponential"], workers: 2)
     let input = try Capacity(isCurve: true).peerInput(setting)
     let file = try #require(input.file)
-    #expect(file.key == "requests" && input.fields.isEmpty)
+    #expect(file.key == "requests" && input.fields.map { "\($0.key)=\($0.value)" } == ["sleeps=0"])
+    let slow = try Capacity(isCurve: true).peerInput(Self.setting(["load": "50", "mean_us": "60"]))
+    #expect(slow.fields.map(\.value) == ["1"])
     let lines = file.text.split(separator: "\n").map { $0.split(separator: " ").compactMap { Double($0) } }
     #expect(lines.count == 200 && lines.allSatisfy { $0.count == 2 && $0[0] >= 0 && $0[1] > 0 })
     let work = lines.reduce(0) { $0 + $1[1] }

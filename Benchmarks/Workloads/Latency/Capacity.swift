@@ -123,6 +123,7 @@ struct Capacity: Workload {
     let offsets = stream.offsets(every: stream.interval(load: try askedLoad(setting), workers: setting.workers))
     let ideal = Self.percentiles(input.ideal(stream, offsets, servers: setting.workers))
     return PeerInput(
+      fields: [(key: "sleeps", value: ServedRequests.sleeps(stream) ? "1" : "0")],
       file: .requests(offsets, stream.services),
       derive: { readings in
         readings + zip(Metric.idealSlowdowns, ideal).map { Reading($0, $1, count: readings.first?.count ?? 1) }

@@ -55,7 +55,7 @@ final class ServedRequests: @unchecked Sendable {
   /// - Parameter interval: the mean distance of two arrivals.
   init(_ stream: RequestStream, every interval: Double, spin: Spin) {
     (self.stream, self.spin, offsets) = (stream, spin, stream.offsets(every: interval))
-    sleeps = stream.services.reduce(0, +) / Double(stream.services.count) >= Self.sleepsFrom
+    sleeps = Self.sleeps(stream)
     arrivals = .allocate(capacity: offsets.count)
     arrivals.initialize(repeating: 0, count: offsets.count)
     ends = .allocate(capacity: offsets.count)
@@ -118,8 +118,10 @@ final class ServedRequests: @unchecked Sendable {
     return offsets.count
   }
 
-  /// From this mean service time on the sender does not spin, in nanoseconds.
-  private static let sleepsFrom = 50_000.0
+  /// Whether the sender of these requests sleeps: from a mean service time of 50 microseconds on.
+  static func sleeps(_ stream: RequestStream) -> Bool {
+    stream.services.reduce(0, +) / Double(stream.services.count) >= 50_000
+  }
 
   /// Throws unless each of the first `sent` requests ended once. Call this when no request is under way.
   func slowdowns(of sent: Int) throws -> [Double] { try checked(sent).map(slowdown) }

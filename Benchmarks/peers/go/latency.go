@@ -16,11 +16,12 @@ var latency = benchmarks{"latency/slowdown": slowdown}
 
 type servedRequest struct {
 	// When it comes, in nanoseconds from the beginning, and how long it takes.
-	offset       int64
-	service      float64
-	rounds       int
-	arrival, end int64
-	runs         int
+	offset  int64
+	service float64
+	rounds  int
+	// From when it should come until its end, in nanoseconds.
+	sojourn int64
+	runs    int
 }
 
 // As opbench wrote them: a line per request, when it comes and how long it takes.
@@ -40,17 +41,10 @@ func readRequests(request request) []servedRequest {
 	return all
 }
 
-// From this mean service time on the sender does not spin, in nanoseconds.
-const sleepsFrom = 50_000.0
-
 // A goroutine for each request. A sender that is late sends the next ones at once, and all count from when they should
 // have come: the sender is a goroutine, and waits for its turn among the others.
 func slowdown(request request) measure {
-	requests := readRequests(request)
-	mean := 0.0
-	for _, one := range requests {
-		mean += one.service / float64(len(requests))
-	}
+	requests, sleeps := readRequests(request), request.count("sleeps") != 0
 	send := func() {
 		var group sync.WaitGroup
 		group.Add(len(requests))
@@ -58,17 +52,14 @@ func slowdown(request request) measure {
 		for index := range requests {
 			one := &requests[index]
 			intended := start + one.offset
-			if mean >= sleepsFrom && now() < intended {
-				for left := intended - now(); left > 0; left = intended - now() {
+			for left := intended - now(); left > 0; left = intended - now() {
+				if sleeps {
 					clock.Sleep(clock.Duration(left))
 				}
 			}
-			for now() < intended {
-			}
-			one.arrival = intended
 			go func() {
 				spin(one.rounds)
-				one.end = now()
+				one.sojourn = now() - intended
 				one.runs++
 				group.Done()
 			}()
@@ -83,12 +74,12 @@ func slowdown(request request) measure {
 				one := &requests[index]
 				check(one.runs == 1, "request %d ran %d times", index, one.runs)
 				one.runs = 0
-				slowdowns = append(slowdowns, float64(max(one.end-one.arrival, 0))/one.service)
+				slowdowns = append(slowdowns, float64(one.sojourn)/one.service)
 			}
 		}
 		sort.Float64s(slowdowns)
 		count := len(slowdowns)
-		// The smallest that at least so many do not exceed.
+		// The smallest slowdown that at least this share of the requests does not exceed.
 		percentile := func(metric string, share float64) reading {
 			rank := min(max(int(math.Ceil((share-1e-9)*float64(count))), 1), count)
 			return reading{metric, "ratio", slowdowns[rank-1], count, ""}

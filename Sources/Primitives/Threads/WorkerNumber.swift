@@ -47,11 +47,11 @@ package final class WorkerNumber: Sendable {
 
   package var now: Int { count.load(ordering: .relaxed) }
 
-  /// The workers without those whose CPU is lent to another pool. At least one.
-  package var running: Int { max(1, now - lent.load(ordering: .relaxed)) }
+  /// The workers that have a CPU: without those whose CPU is lent. At least one.
+  package var withCPU: Int { max(1, now - lent.load(ordering: .relaxed)) }
 
   /// How many of the workers have no CPU now.
-  package var withheld: Int { most - running }
+  package var withheld: Int { most - withCPU }
 
   /// Looks at the CPUs, unless the last look is younger than `interval`. One thread calls this at a time: the monitor.
   /// A look reads a few small files.

@@ -15,6 +15,8 @@ pub struct Requests {
     arrivals: Vec<AtomicU64>,
     ends: Vec<AtomicU64>,
     runs: Vec<AtomicU32>,
+    /// Whether the sender sleeps until a request comes.
+    sleeps: bool,
     left: AtomicUsize,
     is_over: Mutex<bool>,
     over: Condvar,
@@ -38,12 +40,13 @@ impl Requests {
             }
         }
         check(!offsets.is_empty(), || "there is no request".into())?;
-        let count = offsets.len();
+        let (count, sleeps) = (offsets.len(), request.number::<u8>("sleeps")? != 0);
         Ok(Box::leak(Box::new(Requests {
             rounds: services.iter().map(|service| rounds_for(*service, rate)).collect(),
             arrivals: (0..count).map(|_| AtomicU64::new(0)).collect(),
             ends: (0..count).map(|_| AtomicU64::new(0)).collect(),
             runs: (0..count).map(|_| AtomicU32::new(0)).collect(),
+            sleeps,
             left: AtomicUsize::new(0),
             is_over: Mutex::new(false),
             over: Condvar::new(),
@@ -65,13 +68,12 @@ impl Requests {
     /// A sender that is late sends the next ones at once, and they count from when they should have been sent. A
     /// request that should have come while the sender overslept comes when the sender wakes.
     fn run(&'static self, send: impl Fn(usize)) -> Result<Vec<f64>, Failure> {
-        let sleeps = self.services.iter().sum::<f64>() / self.services.len() as f64 >= SLEEPS_FROM;
         self.left.store(self.offsets.len(), Relaxed);
         *self.is_over.lock().unwrap() = false;
         let (start, mut woke) = (now() + 100_000, 0);
         for (index, offset) in self.offsets.iter().enumerate() {
             let intended = start + offset;
-            if !sleeps {
+            if !self.sleeps {
                 while now() < intended {}
             } else if now() < intended {
                 while now() < intended {
@@ -97,9 +99,6 @@ impl Requests {
     }
 }
 
-/// From this mean service time on the sender does not spin, in nanoseconds.
-const SLEEPS_FROM: f64 = 50_000.0;
-
 /// `send` hands a request over, which calls `serve`.
 pub fn slowdown(request: &Request, send: impl Fn(&'static Requests, usize) + 'static) -> Result<Measure, Failure> {
     let requests = Requests::read(request)?;
@@ -114,7 +113,7 @@ pub fn slowdown(request: &Request, send: impl Fn(&'static Requests, usize) + 'st
         }
         slowdowns.sort_by(f64::total_cmp);
         let count = slowdowns.len();
-        // The smallest that at least so many do not exceed.
+        // The smallest slowdown that at least this share of the requests does not exceed.
         let reading = |&(metric, share): &(&'static str, f64)| {
             let rank = ((share - 1e-9) * count as f64).ceil() as usize;
             Reading::new(metric, "ratio", slowdowns[rank.clamp(1, count) - 1], count)
