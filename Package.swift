@@ -51,7 +51,7 @@ let library: [Target] = [
   // Executors of tasks and actors, and alarms: jobs, and no operation.
   .target(
     name: "OperationExecutors", dependencies: ["OperationForks", "OperationJobs", "Primitives", "CPlatform"],
-    path: "Sources/OperationExecutors", swiftSettings: settings),
+    path: "Sources/OperationExecutors", exclude: ["README.md"], swiftSettings: settings),
   // Graphs that are made once and run often: jobs, forks and tasks, and no operation.
   .target(
     name: "OperationGraphs",

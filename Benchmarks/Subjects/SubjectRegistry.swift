@@ -16,6 +16,7 @@ public enum SubjectRegistry {
     visitor.visit(FoundationSubject.self)
     visitor.visit(RawDispatchSubject.self)
     visitor.visit(TaskGroupSubject.self)
+    visitor.visit(StealingDefaultSubject.self)
     visitor.visit(NIOSubject.self)
     visitor.visit(NIOLoopSubject.self)
     visitor.visit(SerialSubject.self)

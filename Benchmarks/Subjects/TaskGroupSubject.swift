@@ -1,18 +1,59 @@
 import HarnessWords
+import OperationBackends
 import Synchronization
 
-/// Swift concurrency on its own cooperative pool, always in the form that its users write:
+/// What runs the tasks of a process.
+public protocol DefaultExecutorChoice: Sendable {
+  static var name: String { get }
+  static var summary: String { get }
+  static var workersAreAdjustable: Bool { get }
+  /// Called once in a process that measures, on the main thread, before any task is made. Other processes, such as
+  /// those of tests, keep the executor that they have.
+  static func install(workers: Int) throws
+}
+
+public enum SwiftChoice: DefaultExecutorChoice {
+  public static var name: String { "task-group" }
+  public static var summary: String { "Swift concurrency: task groups and tasks" }
+  public static var workersAreAdjustable: Bool { false }
+  public static func install(workers: Int) {}
+}
+
+public enum StealingDefaultChoice: DefaultExecutorChoice {
+  public static var name: String { "stealing-default" }
+  public static var summary: String { "Swift concurrency, with our work-stealing pool as the default executor" }
+  public static var workersAreAdjustable: Bool { true }
+  public static func install(workers: Int) throws {
+    try StealingChoice.makeBackend(workers: workers, fairnessInterval: Fairness.defaultInterval)
+      .installAsDefaultExecutor()
+  }
+}
+
+public typealias TaskGroupSubject = TasksSubject<SwiftChoice>
+public typealias StealingDefaultSubject = TasksSubject<StealingDefaultChoice>
+
+/// The default executors that are subjects.
+package enum DefaultExecutors {
+  private static let choices: [any DefaultExecutorChoice.Type] = [SwiftChoice.self, StealingDefaultChoice.self]
+
+  /// Prepares this process for a subject; nothing to do for a subject that is no default executor.
+  package static func install(for subject: String, workers: Int) throws {
+    try choices.first { $0.name == subject }?.install(workers: workers)
+  }
+}
+
+/// Swift concurrency on the default executor of the process, always in the form that its users write:
 /// * Work that is added in one go, and a join, are children of a discarding task group (`addAll`, `submit(_:_:then:)`).
 ///   The group is inside an unstructured task, because the caller is not an asynchronous function.
 /// * Work that appears while other work runs (a chain, a graph whose tasks become ready) is an unstructured task,
 ///   because a child cannot add to the group to which the child belongs.
 ///
-/// The width is that of the pool: a thread per CPU. A body that blocks takes its thread away from the pool.
-public final class TaskGroupSubject: CancellableSubject {
-  public static var name: String { "task-group" }
-  public static var summary: String { "Swift concurrency: task groups and tasks" }
+/// The width of Swift's own pool is a thread per CPU. A body that blocks takes its thread away from that pool.
+public final class TasksSubject<Choice: DefaultExecutorChoice>: CancellableSubject {
+  public static var name: String { Choice.name }
+  public static var summary: String { Choice.summary }
   public static var role: SubjectRole { .reference }
-  public static var workersAreAdjustable: Bool { false }
+  public static var workersAreAdjustable: Bool { Choice.workersAreAdjustable }
 
   public static var abilities: Abilities { [.threads, .cancellation, .tasks, .hops] }
 

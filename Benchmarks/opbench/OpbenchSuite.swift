@@ -35,6 +35,7 @@ struct OpbenchSuite: Suite {
     else { return nil }
     let variant = try SubjectVariant(request.subject)
     try variant.choose()
+    try DefaultExecutors.install(for: variant.subject, workers: request.workers)
     var trial = try workload.prepare(
       subject: variant.subject,
       Setting(

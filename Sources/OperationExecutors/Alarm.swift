@@ -54,6 +54,14 @@ package final class Alarm: @unchecked Sendable {
     return alarm
   }
 
+  /// Calls the closure when a time has passed. Nobody takes that call back.
+  /// - Parameter countsSuspended: whether the time counts in which the system is suspended.
+  static func set(
+    afterNanoseconds delay: Int64, countsSuspended: Bool, _ action: @escaping @Sendable () -> Void
+  ) {
+    AlarmThread.shared.add(Alarm(action), afterNanoseconds: delay, countsSuspended: countsSuspended)
+  }
+
   private func set<C: AlarmingClock>(_ instant: Any, on clock: C) {
     guard let instant = instant as? C.Instant else { return }
     retract = clock.call(at: instant) { [self] in goOff() }

@@ -35,6 +35,18 @@ final class AlarmThread: TaskExecutor, @unchecked Sendable {
     change { suspending.insert(alarm, at: time) }
   }
 
+  func add(_ alarm: Alarm, afterNanoseconds delay: Int64, countsSuspended: Bool) {
+    // Far enough: some 73 years.
+    let delay = min(delay, Int64.max / 4)
+    change {
+      countsSuspended
+        ? continuous.insert(alarm, at: continuousNow + delay) : suspending.insert(alarm, at: suspendingNow + delay)
+    }
+  }
+
+  private var continuousNow: Int64 { continuousStart.duration(to: .now).nanosecondsUp }
+  private var suspendingNow: Int64 { suspendingStart.duration(to: .now).nanosecondsUp }
+
   func remove(_ alarm: Alarm) {
     lock.withLock {
       if continuous.contains(alarm) {
@@ -64,13 +76,26 @@ final class AlarmThread: TaskExecutor, @unchecked Sendable {
     if wakes { parker.unpark() }
   }
 
+  /// - Returns: false where the system refuses the thread.
+  func startNow() -> Bool {
+    let starts = lock.withLock {
+      defer { isStarted = true }
+      return !isStarted
+    }
+    if !starts || startThread() { return true }
+    lock.withLock { isStarted = false }
+    return false
+  }
+
+  private func startThread() -> Bool { PlatformThread.start(name: "op-alarm") { self.run() } }
+
   private func start() {
-    if PlatformThread.start(name: "op-alarm", { self.run() }) { return }
+    if startThread() { return }
     printError("the system refuses the thread that ends waits; it is tried again")
     Task.detached {
       repeat {
         try? await Task.sleep(for: .milliseconds(10))
-      } while !PlatformThread.start(name: "op-alarm", { self.run() })
+      } while !self.startThread()
     }
   }
 
@@ -90,8 +115,7 @@ final class AlarmThread: TaskExecutor, @unchecked Sendable {
   /// - Returns: what is to be done now, or else how long the thread sleeps.
   private func takeWork() -> (due: [Alarm], jobs: [UnownedJob], timeout: Int64?) {
     lock.withLock {
-      let now = continuousStart.duration(to: .now).nanosecondsUp
-      let suspendingNow = suspendingStart.duration(to: .now).nanosecondsUp
+      let (now, suspendingNow) = (continuousNow, suspendingNow)
       let due = continuous.takeDue(now) + suspending.takeDue(suspendingNow)
       defer { jobs = [] }
       if !due.isEmpty || !jobs.isEmpty { return (due, jobs, nil) }

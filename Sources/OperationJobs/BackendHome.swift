@@ -69,6 +69,8 @@ package final class BackendHome: @unchecked Sendable {
   package let visibility: StealingStrategy.Forks
   /// For tests: each fork for which a slot is free is shown.
   package let showsAllForks = Atomic<Bool>(false)
+  /// Tasks of the whole process run on the backend.
+  package let isDefaultExecutor = Atomic<Bool>(false)
   private let object: ObjectIdentifier
   /// The backend is one of this library's. Its number does not come again: lists of forks may outlive the backend, and
   /// another backend may be at its address by then.
@@ -95,6 +97,14 @@ package final class BackendHome: @unchecked Sendable {
 
   /// The backend, when it decides which of its threads goes on.
   package var driven: (any DrivenBackend)? { DrivenBackends.exist ? backend as? any DrivenBackend : nil }
+
+  /// Traps where the process needs the backend until it ends.
+  package func checkShutdown(isShared: Bool) {
+    if isShared { fatalError("Operations: the shared pool cannot be shut down") }
+    if isDefaultExecutor.load(ordering: .relaxed) {
+      fatalError("Operations: \(backend.name) cannot be shut down: it is the default executor of the process")
+    }
+  }
 
   package func isOf(_ other: any Backend) -> Bool { object == ObjectIdentifier(other) }
 

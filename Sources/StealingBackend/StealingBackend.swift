@@ -77,7 +77,7 @@ public final class StealingBackend: Backend {
   /// The pool cannot know of tasks that prefer its `taskExecutor`, or of actors on a `serialExecutor()`, while no job
   /// of theirs is queued: end them first. Their next job traps.
   public func shutdown() {
-    if self === Self.shared { fatalError("Operations: the shared pool cannot be shut down") }
+    home.checkShutdown(isShared: self === Self.shared)
     pool.stop()
     pool.join()
   }

@@ -30,6 +30,7 @@ struct AbilitiesTests {
     #expect(able["foundation"] == ["operations", "cancellation", "threads", "barriers", "suspension", "queues"])
     #expect(able["raw-dispatch"] == ["cancellation", "threads", "barriers", "suspension", "forks", "loops"])
     #expect(able["task-group"] == ["cancellation", "threads", "tasks", "hops"])
+    #expect(able["stealing-default"] == able["task-group"])
     #expect(able["serial"] == ["forks", "loops", "collections"])
     #expect(able["nio"] == ["threads", "hops"] && able["nio-loop"] == ["hops"])
     #expect(able["go"] == ["threads", "forks"])

@@ -42,7 +42,7 @@ def stop(message, code):
 
 def counted(program, folder, request, values):
     """Counts the instructions of each function, and how many operations a value has."""
-    request = dict(request, mode={"time": {"repeats": 1, "values": values, "leadIn": 0, "budget": 2**63, "more": 0, "countsEvents": False}})
+    request = dict(request, mode={"time": {"repeats": 1, "values": values, "leadIn": 0, "budget": 2**63, "more": 0, "countsEvents": False, "takesTurns": False}})
     out = os.path.join(folder, "callgrind.out")
     run = subprocess.run(
         ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--fair-sched=yes", program, "measure", json.dumps(request)],

@@ -283,6 +283,27 @@ void cplatform_dump_wait(void);
 /// Writes the message and a newline to stderr in one write(2).
 void cplatform_print_error(const char *message);
 
+// --- the default executor of Swift's runtime ------------------------------------------------------------------------
+
+/// What the runtime hands jobs to that belong to no other executor.
+typedef struct {
+  void *context;
+  void (*enqueue)(void *context, void *job);
+  /// A delay below 0 is none. `counts_suspended`: whether the time counts in which the system is suspended.
+  void (*enqueue_after)(void *context, int64_t delay_ns, bool counts_suspended, void *job);
+} cplatform_default_executor;
+typedef enum {
+  cplatform_hook_set = 0,
+  cplatform_hook_missing = 1,  ///< this runtime has no such hook
+  cplatform_hook_taken = 2     ///< somebody else has set one
+} cplatform_hook_state;
+/// Sets the three hooks of the runtime, or none of them. To be called once.
+cplatform_hook_state cplatform_set_default_executor(cplatform_default_executor executor);
+/// The runtime numbers the tasks of a process, from 1 on; 0 where it does not tell. `task` is the object of a task.
+uint64_t cplatform_task_number(void *task);
+/// Whether a job is a task, and not the turn of a default actor; false where the runtime does not tell.
+bool cplatform_is_task(void *job);
+
 #pragma clang assume_nonnull end
 
 #endif
