@@ -113,9 +113,11 @@ let library: [Target] = [
   .target(
     name: "OperationComposition", dependencies: ["OperationCore", "OperationExecutors", "OperationJobs", "Operations"],
     path: "Sources/OperationComposition", swiftSettings: settings),
+  // The clocks of the system as code of a test sees them: it defines `clock_gettime` for the program.
+  .target(name: "CVirtualTime", path: "Sources/CVirtualTime"),
   .target(
     name: "DeterministicOperations",
-    dependencies: backend + ["OperationCore", "OperationExecutors", "Scheduling", "VirtualScheduling"],
+    dependencies: backend + ["CVirtualTime", "OperationCore", "OperationExecutors", "Scheduling", "VirtualScheduling"],
     path: "Sources/DeterministicOperations", exclude: ["README.md"], swiftSettings: settings),
 ]
 

@@ -5,10 +5,16 @@
 
 #define RUNTIME_CALL __attribute__((swiftcall))
 
-typedef RUNTIME_CALL void (*enqueue_hook)(void *job, void *original);
-typedef RUNTIME_CALL void (*delay_hook)(unsigned long long delay, void *job, void *original);
+// What a hook replaces, and may call.
+typedef RUNTIME_CALL void (*enqueue_original)(void *job);
+typedef RUNTIME_CALL void (*delay_original)(unsigned long long delay, void *job);
+typedef RUNTIME_CALL void (*deadline_original)(
+    long long sec, long long nsec, long long tsec, long long tnsec, int clock, void *job);
+
+typedef RUNTIME_CALL void (*enqueue_hook)(void *job, enqueue_original original);
+typedef RUNTIME_CALL void (*delay_hook)(unsigned long long delay, void *job, delay_original original);
 typedef RUNTIME_CALL void (*deadline_hook)(
-    long long sec, long long nsec, long long tsec, long long tnsec, int clock, void *job, void *original);
+    long long sec, long long nsec, long long tsec, long long tnsec, int clock, void *job, deadline_original original);
 
 // Weak: a runtime without one of these leaves the address at NULL.
 extern enqueue_hook swift_task_enqueueGlobal_hook __attribute__((weak));
@@ -18,29 +24,42 @@ extern RUNTIME_CALL uint64_t swift_task_getJobTaskId(void *job) __attribute__((w
 extern RUNTIME_CALL size_t swift_task_getJobFlags(void *job) __attribute__((weak));
 extern RUNTIME_CALL void swift_get_time(long long *sec, long long *nsec, int clock) __attribute__((weak));
 
-// The numbers that the runtime gives to its clocks.
-enum { continuous_clock = 1, suspending_clock = 2 };
+// The number that the runtime gives to the clock that stands while the system is suspended.
+enum { suspending_clock = 2 };
 
 static cplatform_default_executor executor;
+static cplatform_task_claim claim;
 
-static RUNTIME_CALL void enqueue(void *job, void *original) {
-  (void)original;
+static bool is_claimed(void *job, int64_t delay) {
+  const cplatform_task_claim now = __atomic_load_n(&claim, __ATOMIC_ACQUIRE);
+  return now && now(job, delay);
+}
+
+bool cplatform_hand_over(void *job) {
+  if (is_claimed(job, 0)) return true;
+  if (!executor.enqueue) return false;
   executor.enqueue(executor.context, job);
+  return true;
 }
 
-static void enqueue_after(int64_t delay, int clock, void *job) {
-  executor.enqueue_after(executor.context, delay, clock != suspending_clock, job);
+bool cplatform_hand_over_later(void *job, int64_t delay, bool counts_suspended) {
+  if (is_claimed(job, delay)) return true;
+  if (!executor.enqueue) return false;
+  executor.enqueue_after(executor.context, delay, counts_suspended, job);
+  return true;
 }
 
-static RUNTIME_CALL void enqueue_with_delay(unsigned long long delay, void *job, void *original) {
-  (void)original;
+static RUNTIME_CALL void enqueue(void *job, enqueue_original original) {
+  if (!cplatform_hand_over(job)) original(job);
+}
+
+static RUNTIME_CALL void enqueue_with_delay(unsigned long long delay, void *job, delay_original original) {
   // As the runtime does: this clock stands while the system is suspended.
-  enqueue_after(delay > INT64_MAX ? INT64_MAX : (int64_t)delay, suspending_clock, job);
+  if (!cplatform_hand_over_later(job, delay > INT64_MAX ? INT64_MAX : (int64_t)delay, false)) original(delay, job);
 }
 
 static RUNTIME_CALL void enqueue_with_deadline(
-    long long sec, long long nsec, long long tsec, long long tnsec, int clock, void *job, void *original) {
-  (void)tsec, (void)tnsec, (void)original;
+    long long sec, long long nsec, long long tsec, long long tnsec, int clock, void *job, deadline_original original) {
   long long now_sec, now_nsec;
   swift_get_time(&now_sec, &now_nsec, clock);
   int64_t delay;
@@ -48,36 +67,47 @@ static RUNTIME_CALL void enqueue_with_deadline(
       __builtin_add_overflow(delay, nsec - now_nsec, &delay)) {
     delay = sec < now_sec ? 0 : INT64_MAX;
   }
-  enqueue_after(delay, clock, job);
+  if (!cplatform_hand_over_later(job, delay, clock != suspending_clock)) {
+    original(sec, nsec, tsec, tnsec, clock, job);
+  }
 }
 
-static cplatform_hook_state take(void *variable, void *hook) {
-  if (!variable) return cplatform_hook_missing;
-  void *none = NULL;
-  return __atomic_compare_exchange_n((void **)variable, &none, hook, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
-             ? cplatform_hook_set
-             : cplatform_hook_taken;
-}
-
-cplatform_hook_state cplatform_set_default_executor(cplatform_default_executor new_executor) {
+/// Sets the hooks, or none of them. A second call finds them set.
+static cplatform_hook_state set_hooks(void) {
   if (!swift_get_time) return cplatform_hook_missing;
   void **const variables[] = {
       (void **)&swift_task_enqueueGlobalWithDelay_hook, (void **)&swift_task_enqueueGlobalWithDeadline_hook,
       (void **)&swift_task_enqueueGlobal_hook};
   void *const hooks[] = {(void *)enqueue_with_delay, (void *)enqueue_with_deadline, (void *)enqueue};
-  // Nothing half installed: a look first, since a hook that is live may be called at once.
+  // A look first, since a hook that is live may be called at once.
   for (int index = 0; index < 3; index++) {
     if (!variables[index]) return cplatform_hook_missing;
-    if (__atomic_load_n(variables[index], __ATOMIC_SEQ_CST)) return cplatform_hook_taken;
+    const void *now = __atomic_load_n(variables[index], __ATOMIC_SEQ_CST);
+    if (now && now != hooks[index]) return cplatform_hook_taken;
   }
-  executor = new_executor;
   for (int index = 0; index < 3; index++) {
-    cplatform_hook_state state = take(variables[index], hooks[index]);
-    if (state == cplatform_hook_set) continue;
+    void *now = NULL;
+    if (__atomic_compare_exchange_n(variables[index], &now, hooks[index], false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ||
+        now == hooks[index]) {
+      continue;
+    }
     while (index-- > 0) __atomic_store_n(variables[index], NULL, __ATOMIC_SEQ_CST);
-    return state;
+    return cplatform_hook_taken;
   }
   return cplatform_hook_set;
+}
+
+cplatform_hook_state cplatform_set_default_executor(cplatform_default_executor new_executor) {
+  // Before the hooks are live.
+  executor = new_executor;
+  const cplatform_hook_state state = set_hooks();
+  if (state != cplatform_hook_set) executor = (cplatform_default_executor){0};
+  return state;
+}
+
+cplatform_hook_state cplatform_claim_tasks(cplatform_task_claim new_claim) {
+  __atomic_store_n(&claim, new_claim, __ATOMIC_RELEASE);
+  return set_hooks();
 }
 
 uint64_t cplatform_task_number(void *task) { return swift_task_getJobTaskId ? swift_task_getJobTaskId(task) : 0; }

@@ -40,7 +40,11 @@ extension Driver {
           case .turn(let waiter):
             if let outcome = giveTurn(waiter, for: caller) { return outcome }
           case .question(let job): return begin(strand(of: job, worker: nil), for: caller)
-          case .test(let part): return begin(strand(of: part, worker: nil, isOfTest: true), for: caller)
+          case .test(let part): return begin(strand(of: part), for: caller)
+          case .sleep(let part):
+            lock.state.work.jobs += 1
+            lock.state.test.parts += 1
+            return begin(strand(of: part), for: caller)
           case .block(let block):
             lock.state.work.jobs += 1
             return begin(strand(of: Job(block), worker: nil), for: caller)
@@ -73,15 +77,20 @@ extension Driver {
 
   // MARK: - Strands
 
-  private func strand(of job: Job, worker: Int?, isOfTest: Bool = false) -> Strand {
-    let strand = lock.state.work.newStrand(of: job, worker: worker, isOfTest: isOfTest)
-    lock.state.records.add(
-      lock.state.pool.now, strand, isOfTest ? "the test goes on" : "begins \(job.stepLabel)")
+  private func strand(of job: Job, worker: Int?) -> Strand {
+    let strand = lock.state.work.newStrand(of: job, worker: worker, isOfTest: false)
+    lock.state.records.add(lock.state.pool.now, strand, "begins \(job.stepLabel)")
+    return strand
+  }
+
+  private func strand(of part: DriverState.Part) -> Strand {
+    let strand = lock.state.work.newStrand(of: part.job, worker: nil, isOfTest: true)
+    lock.state.records.add(lock.state.pool.now, strand, "\(part.label) goes on")
     return strand
   }
 
   private func begin(_ strand: Strand, for caller: Waiter?) -> Outcome {
-    lock.state.baton.holder = .strand(strand)
+    hold(strand)
     if caller == nil { return .begin(strand) }
     // The stack of a thread that waits is not free. Where the system has no thread to give, it is tried again.
     while !send(.begin(strand)) {
@@ -90,6 +99,12 @@ extension Driver {
       lock.lock()
     }
     return .handedOn
+  }
+
+  /// The strand gets the baton, and sees the present time.
+  private func hold(_ strand: Strand) {
+    lock.state.baton.holder = .strand(strand)
+    seeded?.showTime(lock.state.pool.now)
   }
 
   // MARK: - Turns
@@ -126,7 +141,7 @@ extension Driver {
     strand.visits += 1
     takePlace(of: strand)
     lock.state.records.add(lock.state.pool.now, strand, "goes on")
-    lock.state.baton.holder = .strand(strand)
+    hold(strand)
     if waiter === caller { return .turn }
     waiter.hasTurn.store(true, ordering: .releasing)
     waiter.seat?.parker.unpark()

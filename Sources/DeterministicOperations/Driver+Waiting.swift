@@ -135,24 +135,46 @@ extension Driver {
         lock.state.test.isGuest = false
         lock.state.waits.countTask(-1)
       }
+      if !isUnderWay { dropSleeps() }
     }
     if isUnderWay { armMonitor() }
   }
 
   /// The body, or a child task of it, may go on: as a strand, so that nothing else goes on meanwhile.
-  func goOnWithTest(_ part: Job) {
+  /// - Parameters:
+  ///   - label: what goes on.
+  ///   - delay: how long the part sleeps first, in nanoseconds.
+  func goOnWithTest(_ job: Job, as label: String, after delay: Int64 = 0) {
     threads.checkNotForked()
     lock.lock()
     if lock.state.ending.isOver {
       lock.unlock()
-      return runBesideAll(part)
+      return runBesideAll(job)
     }
+    let part = DriverState.Part(job: job, label: label)
     if lock.state.test.isGuest { lock.state.test.isGuest = false } else { lock.state.waits.countTask(1) }
-    lock.state.test.parts += 1
-    lock.state.work.jobs += 1
-    lock.state.waits.timers[lock.state.pool.schedule(at: lock.state.pool.now)] = .test(part)
+    let timer = lock.state.pool.schedule(at: VirtualTime.after(lock.state.pool.now, max(0, delay)))
+    if delay > 0 {
+      lock.state.waits.timers[timer] = .sleep(part)
+      if !lock.state.test.isUnderWay { dropSleeps() }
+    } else {
+      lock.state.test.parts += 1
+      lock.state.work.jobs += 1
+      lock.state.waits.timers[timer] = .test(part)
+    }
     stir()
     lock.unlock()
+  }
+
+  /// Called under `lock`. The test has ended: a task that sleeps stays suspended for ever, as one that a process leaves
+  /// behind.
+  private func dropSleeps() {
+    for (number, timer) in lock.state.waits.timers {
+      guard case .sleep = timer else { continue }
+      lock.state.pool.cancel(timer: number)
+      lock.state.waits.timers[number] = nil
+      lock.state.waits.countTask(-1)
+    }
   }
 
   /// A task waits no longer, unless it has its turn already.
@@ -250,7 +272,7 @@ extension Driver {
       switch timer {
       case .turn(let waiter): left.append(waiter)
       case .block(let block): dropped.append(block)
-      case .question, .test: break
+      case .question, .test, .sleep: break
       }
     }
     (lock.state.waits.forConditions, lock.state.waits.forRest, lock.state.waits.timers) = ([], [], [:])

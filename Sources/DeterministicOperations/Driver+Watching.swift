@@ -108,9 +108,12 @@ extension Driver {
   /// or an actor elsewhere. What it awaits may need what would run here.
   private func watchTest() {
     var isStill = false
-    if case .nobody = lock.state.baton.holder { isStill = !isPermitted && lock.state.pool.nextTime != nil }
+    if case .nobody = lock.state.baton.holder {
+      isStill = !isPermitted && (lock.state.pool.nextTime != nil || seeded != nil)
+    }
     let arrivals = isStill ? lock.state.waits.arrivals : nil
     guard testSight.look(arrivals: arrivals, now: cplatform_now_ns()) >= patience else { return }
+    if let seeded { return seeded.isStuck() }
     let time = Duration.nanoseconds(Int64(patience)).inMilliseconds
     complain(
       "the test has been for \(time) in something that the backend does not know, such as a task of its own: what waits to"

@@ -21,6 +21,8 @@ final class Driver: @unchecked Sendable {
   nonisolated(unsafe) weak var backend: DeterministicBackend?
   /// The monitor's alone.
   var testSight = TestSight()
+  /// The test whose tasks belong to the backend, all of them. Written once, before anybody else knows the driver.
+  nonisolated(unsafe) var seeded: SeededTest?
 
   init(_ pool: VirtualPool, runsByItself: Bool, advancesByItself: Bool, patience: UInt64, records: Bool) {
     lock = Locked(DriverState(pool, records: records))
@@ -195,7 +197,9 @@ final class Driver: @unchecked Sendable {
     carrier.watched.becomeBusy(true)
     lock.unlock()
     armMonitor()
+    let time = seeded?.beginTime()
     let successor = strand.job.run()
+    if let time { seeded?.endTime(time) }
     // What the job owes is given back before anybody else goes on.
     OwedReferences.settle()
     lock.lock()

@@ -34,6 +34,13 @@ struct DriverState: ~Copyable {
     }
   }
 
+  /// What a task does between two suspensions.
+  struct Part {
+    let job: Job
+    /// What goes on, in a record of steps.
+    let label: String
+  }
+
   /// What waits for a condition, a time or its turn.
   struct Waits {
     /// What each timer of the pool stands for, by the timer's number.
@@ -74,7 +81,9 @@ struct DriverState: ~Copyable {
       /// A question to a subclass, which counts as a job from the start.
       case question(Job)
       /// A part of the body of an asynchronous test, which counts as a job from the start.
-      case test(Job)
+      case test(Part)
+      /// A part of a seeded task that sleeps. It counts as a job when it is due, and is dropped at the test's end.
+      case sleep(Part)
       /// A block that counts as a job when it is due, and is dropped when the backend ends before.
       case block(@Sendable () -> Void)
     }

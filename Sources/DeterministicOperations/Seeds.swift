@@ -54,12 +54,82 @@ public func forEachSeed(
     return backend.steps
   }
   func runNamed(_ seed: UInt64) throws {
-    "Operations: \(SeedVariable.name)=\(seed) in \(file):\(line)".withCString { cplatform_print_error($0) }
+    SeedVariable.tell(seed, file, line)
     let first = try run(seed)
     if checksDeterminism, let failure = NondeterminismFailure(seed: seed, first, try run(seed)) { throw failure }
   }
   if let only = SeedVariable.value { return try runNamed(only) }
   for seed in seeds { try runNamed(seed) }
+}
+
+/// Which failure of many seeds is thrown.
+public enum SeedSearch: Sendable {
+  /// The first one: the seeds behind it do not run.
+  case first
+  /// The one with the fewest steps: all seeds run.
+  case shortest
+}
+
+/// Runs an asynchronous test once for each seed, each time as `withSeededTasks(seed:)` does: all tasks of the test
+/// belong to the seed.
+///
+/// ```swift
+/// import DeterministicOperations
+///
+/// actor Account {
+///   private(set) var balance = 100
+///   private func isAllowed(_ amount: Int) async -> Bool { balance >= amount }
+///   func pay(_ amount: Int) async { if await isAllowed(amount) { balance -= amount } }
+/// }
+///
+/// func findsTheRace() async throws {
+///   try await forEachSeed(0..<200, finds: .shortest) { _ in
+///     let account = Account()
+///     async let first: Void = account.pay(80)
+///     async let second: Void = account.pay(80)
+///     _ = await (first, second)
+///     let balance = await account.balance
+///     precondition(balance >= 0)
+///   }
+/// }
+/// ```
+/// - Parameters:
+///   - seeds: the seeds, one after the other. With `OPERATIONS_SEED` in the environment only that seed runs.
+///   - workers: virtual workers, for operations.
+///   - strategy: how the imitated pool schedules operations.
+///   - finds: which failure is thrown.
+///   - checksDeterminism: whether each seed runs twice, and fails where the two runs differ.
+///   - file: the file that the line before each run names.
+///   - line: the line in it.
+///   - body: the test.
+/// - Throws: `SeedFailure` when the body throws, or when all tasks wait; `NondeterminismFailure` when two runs of a
+///   seed differ.
+public func forEachSeed(
+  _ seeds: some Sequence<UInt64>, workers: Int = 4, strategy: StealingStrategy = .init(), finds: SeedSearch = .first,
+  checksDeterminism: Bool = false, file: StaticString = #fileID, line: UInt = #line,
+  _ body: @escaping @Sendable (DeterministicBackend) async throws -> Void
+) async throws {
+  func run(_ seed: UInt64) async throws -> [DeterministicStep] {
+    let backend = DeterministicBackend(
+      workers: workers, strategy: strategy, seed: seed, runsByItself: false, advancesByItself: true, recordsSteps: true)
+    do { try await backend.hostTasks(body) } catch {
+      throw SeedFailure(seed: seed, underlyingError: error, steps: backend.steps)
+    }
+    return backend.steps
+  }
+  var shortest: SeedFailure?
+  for seed in SeedVariable.value.map({ [$0] }) ?? Array(seeds) {
+    SeedVariable.tell(seed, file, line)
+    do {
+      let first = try await run(seed)
+      if checksDeterminism, let failure = NondeterminismFailure(seed: seed, first, try await run(seed)) {
+        throw failure
+      }
+    } catch let failure as SeedFailure where finds == .shortest {
+      if shortest.map({ failure.steps.count < $0.steps.count }) ?? true { shortest = failure }
+    }
+  }
+  if let shortest { throw shortest }
 }
 
 /// The test of `forEachSeed` threw an error.
@@ -118,6 +188,11 @@ public struct NondeterminismFailure: Error, CustomStringConvertible {
 /// The environment variable that names the one seed to run.
 enum SeedVariable {
   static let name = "OPERATIONS_SEED"
+
+  /// Says which seed runs, so that a crash keeps it.
+  static func tell(_ seed: UInt64, _ file: StaticString, _ line: UInt) {
+    "Operations: \(name)=\(seed) in \(file):\(line)".withCString { cplatform_print_error($0) }
+  }
 
   /// Nil when the variable is not set. Traps when its value is no seed.
   static var value: UInt64? {

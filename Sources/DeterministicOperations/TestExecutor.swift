@@ -13,6 +13,6 @@ final class TestExecutor: TaskExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    driver.goOnWithTest(Job { job.runSynchronously(on: self.asUnownedTaskExecutor()) })
+    driver.goOnWithTest(Job { job.runSynchronously(on: self.asUnownedTaskExecutor()) }, as: "the test")
   }
 }

@@ -209,7 +209,7 @@ extension Duration {
   private static var furthest: Int128 { Int128(Int64.max / 4) }
 
   /// Rounded up, so that nothing comes too early.
-  fileprivate var nanosecondsUp: Int64 {
+  var nanosecondsUp: Int64 {
     let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
     return Int64(max(-Self.furthest, min(Self.furthest, whole + (rest > 0 ? 1 : 0))))
   }

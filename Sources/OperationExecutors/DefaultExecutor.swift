@@ -38,22 +38,25 @@ private final class DefaultExecutor: TaskJobRunner {
 
   static func install(_ backend: any Backend) throws(DefaultExecutorError) {
     check(backend)
+    guard RuntimeHooks.isFree else { return try fail(.isTaken) }
     guard AlarmThread.shared.startNow() else { return try fail(.lacksThread) }
     // Never freed: the runtime counts no references.
     let new = Unmanaged.passRetained(DefaultExecutor(backend))
     let state = cplatform_set_default_executor(
       cplatform_default_executor(
         context: new.toOpaque(),
-        enqueue: { context, job in executor(context)._withUnsafeGuaranteedRef { $0.enqueue(unowned(job)) } },
+        enqueue: { context, job in executor(context)._withUnsafeGuaranteedRef { $0.enqueue(RuntimeHooks.job(at: job)) }
+        },
         enqueue_after: { context, delay, countsSuspended, job in
           executor(context)._withUnsafeGuaranteedRef {
-            $0.enqueue(unowned(job), after: delay, countsSuspended: countsSuspended)
+            $0.enqueue(RuntimeHooks.job(at: job), after: delay, countsSuspended: countsSuspended)
           }
         }))
     if state != cplatform_hook_set {
       new.release()
       return try fail(state == cplatform_hook_taken ? .isTaken : .isUnsupported)
     }
+    RuntimeHooks.takeExecutor()
     new._withUnsafeGuaranteedRef { $0.home.isDefaultExecutor.store(true, ordering: .relaxed) }
     checkNoTaskWasMade()
   }
@@ -100,23 +103,17 @@ private final class DefaultExecutor: TaskJobRunner {
 
   func run(_ job: UnownedJob?) -> UInt {
     guard let job else { return 0 }
-    // Two zero words are the runtime's own name of "any executor". A task that runs there takes an actor over in place.
-    let anyExecutor = unsafeBitCast((UInt(0), UInt(0)), to: UnownedSerialExecutor.self)
     if cplatform_is_task(unsafeBitCast(job, to: UnsafeMutableRawPointer.self)) {
-      return TaskSlot.run(for: self) { job.runSynchronously(on: anyExecutor) }
+      return TaskSlot.run(for: self) { job.runSynchronously(on: RuntimeHooks.anyExecutor) }
     }
     // The turn of an actor: the tasks that it runs may block, and may go on when their calls have ended.
-    TaskSlot.without { job.runSynchronously(on: anyExecutor) }
+    TaskSlot.without { job.runSynchronously(on: RuntimeHooks.anyExecutor) }
     return 0
   }
 }
 
-// Functions of their own, since a function pointer of C captures nothing.
-
+/// A function of its own, since a function pointer of C captures nothing.
 private func executor(_ context: UnsafeMutableRawPointer) -> Unmanaged<DefaultExecutor> { .fromOpaque(context) }
-
-/// Both are one word, the address of the job.
-private func unowned(_ job: UnsafeMutableRawPointer) -> UnownedJob { unsafeBitCast(job, to: UnownedJob.self) }
 
 extension Backend {
   /// Makes this backend the default executor of the process, until the process ends: where tasks run that prefer no
@@ -136,15 +133,16 @@ extension Backend {
   /// }
   /// ```
   ///
-  /// The main actor stays on the main thread. A task or an actor with another executor stays there. `Task.sleep` ends by
-  /// a thread of this library, without the tolerance. `OPERATIONS_WORKERS` says how many workers the shared pool has.
+  /// The main actor stays on the main thread. A task or an actor with another executor stays there. `Task.sleep` ends
+  /// by a thread of this library, without the tolerance. `OPERATIONS_WORKERS` says how many workers the shared pool
+  /// has.
   ///
   /// A job has the level of its task's priority, as ``BackendTaskExecutor`` says. A task that blocks its thread takes
   /// no thread from the others where the backend replaces blocked threads, as ``StealingBackend`` and
   /// ``ThreadPoolBackend`` do.
   ///
-  /// *Cost*: a task job allocates nothing once memory for it has been used before. A sleep allocates an alarm, and takes
-  /// O(log n) among n sleeps.
+  /// *Cost*: a task job allocates nothing once memory for it has been used before. A sleep allocates an alarm, and
+  /// takes O(log n) among n sleeps.
   ///
   /// Traps on another thread than the main thread, when a task was made before (the one of an asynchronous `main` does
   /// not count), when the process has such a backend already, and for a backend that has no workers or runs jobs only

@@ -297,8 +297,16 @@ typedef enum {
   cplatform_hook_missing = 1,  ///< this runtime has no such hook
   cplatform_hook_taken = 2     ///< somebody else has set one
 } cplatform_hook_state;
-/// Sets the three hooks of the runtime, or none of them. To be called once.
+/// Sets the three hooks of the runtime, or none of them. To be called once, while no task is handed over.
 cplatform_hook_state cplatform_set_default_executor(cplatform_default_executor executor);
+/// Whether somebody takes a job that the default executor would get, `delay_ns` from now on: a test.
+typedef bool (*cplatform_task_claim)(void *job, int64_t delay_ns);
+/// From now on this function is asked first. May be called again, with the same function.
+cplatform_hook_state cplatform_claim_tasks(cplatform_task_claim claim);
+/// What the hook does with a job that is due at once. False: the job belongs to the system's executor.
+bool cplatform_hand_over(void *job);
+/// The same with a job that is due later.
+bool cplatform_hand_over_later(void *job, int64_t delay_ns, bool counts_suspended);
 /// The runtime numbers the tasks of a process, from 1 on; 0 where it does not tell. `task` is the object of a task.
 uint64_t cplatform_task_number(void *task);
 /// Whether a job is a task, and not the turn of a default actor; false where the runtime does not tell.

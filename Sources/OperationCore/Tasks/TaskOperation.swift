@@ -34,7 +34,7 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
   /// The body and its task.
   @usableFromInline let run: TaskRun
   private let began = Atomic<UInt64>(0)
-  @usableFromInline var outcome: Result<Success, Failure>?
+  @usableFromInline @exclusivity(unchecked) var outcome: Result<Success, Failure>?
 
   // What knows the types is inlinable: so the caller's module has it for its own types, and nobody looks for their
   // metadata.
@@ -74,8 +74,10 @@ public final class TaskOperation<Success: Sendable, Failure: Error>: Operation, 
       return finishNow(onlyOnce: true)
     }
     // Without a queue nobody has made the task.
-    let backend = DrivenBackends.orDefault
-    makeTask(on: backend, home: BackendHome.of(backend).number)
+    if !run.hasTask {
+      let backend = DrivenBackends.orDefault
+      makeTask(on: backend, home: BackendHome.of(backend).number)
+    }
     run.start(self)
   }
 

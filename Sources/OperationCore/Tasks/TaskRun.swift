@@ -12,7 +12,7 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
   // which are written before the task is made.
 
   /// Runs the user's body, and keeps in the operation what it returned.
-  @usableFromInline typealias Body = @Sendable (Operation) async -> Void
+  @usableFromInline typealias Body = nonisolated(nonsending) @Sendable (Operation) async -> Void
 
   /// A structure around the closure: alone it would be wrapped into another one, and back, on each way through a
   /// generic function.
@@ -28,8 +28,8 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
   /// The task's first job, until the operation starts.
   private var held: UnownedJob?
   /// Where the task's other jobs go.
-  private var backend: (any Backend)?
-  @usableFromInline package private(set) var homeNumber: UInt32 = 0
+  @exclusivity(unchecked) private var backend: (any Backend)?
+  @usableFromInline @exclusivity(unchecked) package private(set) var homeNumber: UInt32 = 0
   /// While the body runs.
   private var operation: Operation?
   /// What the body awaits now. Most bodies await one operation at a time: a list would be an allocation.
@@ -57,9 +57,12 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
   @usableFromInline
   init(_ body: @escaping Body) { self.body = StoredBody(run: body) }
 
+  /// Whether `makeTask` was called. No other thread does that meanwhile.
+  var hasTask: Bool { homeNumber != 0 }
+
   /// Makes the task, which takes the task-local values of here. Its first job is kept. No effect when the task is
   /// there, or was abandoned.
-  /// - Parameter home: the number of the backend.
+  /// - Parameter home: the number of the backend, never 0.
   func makeTask(on backend: any Backend, home: UInt32, priority: TaskPriority) {
     let isWanted = lock.withLock {
       guard self.backend == nil, body != nil else { return false }
@@ -68,7 +71,7 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
       return true
     }
     guard isWanted else { return }
-    let task = Task(executorPreference: self, priority: priority) { await self.perform() }
+    let task = Task(executorPreference: self, priority: priority) { [self] in await perform() }
     lock.withLock { self.task = task }
   }
 
@@ -175,20 +178,24 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
     }
   }
 
-  private func perform() async {
-    guard await runBody() else { return }
-    let (operation, members) = lock.withLock {
+  // Neither of the two hops: each hop asks the runtime for the preferred executor, under a lock of the task. And few
+  // frames: the task has room for some of them, and allocates the others.
+
+  private nonisolated(nonsending) func perform() async {
+    guard let operation = lock.withLock({ operation }), await runBody(of: operation) else { return }
+    let members = lock.withLock {
       task = nil
-      return (self.operation.take(), more?.members.take())
+      self.operation = nil
+      return more?.members.take()
     }
     withExtendedLifetime(members) {}
-    operation?.finishNow(onlyOnce: true)
+    operation.finishNow(onlyOnce: true)
   }
 
   /// The body is released when this returns.
   /// - Returns: false when there is no body.
-  private func runBody() async -> Bool {
-    guard let body = takeBody(), let operation = lock.withLock({ operation }) else { return false }
+  private nonisolated(nonsending) func runBody(of operation: Operation) async -> Bool {
+    guard let body = takeBody() else { return false }
     await body.run(operation)
     return true
   }

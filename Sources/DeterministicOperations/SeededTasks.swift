@@ -1,0 +1,135 @@
+import CPlatform
+import OperationCore
+import OperationJobs
+import Primitives
+import Scheduling
+
+/// Why a seeded test ended without a result of its own.
+public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
+  /// Every task of the test waits for something that nothing in the test will bring.
+  case allTasksWait(seed: UInt64)
+  /// Swift's runtime has no place for tasks of tests, or another package has taken the place.
+  case isUnsupported
+
+  public var description: String {
+    switch self {
+    case .allTasksWait(let seed):
+      "with seed \(seed) every task of the test waits for something that nothing in the test will bring"
+    case .isUnsupported: "tasks cannot belong to a seed: Swift's runtime, or another package, does not let them"
+    }
+  }
+}
+
+/// Runs an asynchronous test whose tasks all belong to a seed: the test's own, children, `Task { … }`, default actors,
+/// streams, sleeps and operations. They run on a fresh deterministic backend, one at a time, in an order that the seed
+/// decides. Code under test needs no change.
+///
+/// ```swift
+/// import DeterministicOperations
+///
+/// try await withSeededTasks(seed: 7) { backend in
+///   let hour = Task { try await Task.sleep(for: .seconds(3_600)) }
+///   try await hour.value
+///   print(backend.now)  // 3600.0 seconds
+/// }
+/// ```
+///
+/// *Time* is the backend's: `ContinuousClock`, `SuspendingClock` and `Task.sleep` show it on the test's threads, and so
+/// does the time of day. When nothing is left to do, the time goes on to the end of the next sleep.
+///
+/// *What leaves*: the main actor, actors with executors of their own, tasks that prefer another executor, threads and
+/// Dispatch run beside the test, in real time. A task that such code resumes is back in the order.
+///
+/// When the body has ended, what is due runs to its end. Tasks that sleep then stay suspended for ever.
+///
+/// *Cost*: 10 microseconds for each step of a task, roughly. Works in a process whose default executor is Swift's or
+/// this library's.
+///
+/// - Parameters:
+///   - seed: what the order follows from. `OPERATIONS_SEED` in the environment takes its place.
+///   - workers: virtual workers, for operations.
+///   - strategy: how the imitated pool schedules operations.
+///   - recordsSteps: whether the backend's `steps` has the steps.
+///   - body: the test.
+/// - Throws: what the body throws, and `SeededTasksError` when all tasks wait for a second of real time.
+public func withSeededTasks<Result: Sendable>(
+  seed: UInt64, workers: Int = 4, strategy: StealingStrategy = .init(), recordsSteps: Bool = false,
+  _ body: @escaping @Sendable (DeterministicBackend) async throws -> Result
+) async throws -> Result {
+  let backend = DeterministicBackend(
+    workers: workers, strategy: strategy, seed: SeedVariable.value ?? seed, runsByItself: false, advancesByItself: true,
+    recordsSteps: recordsSteps)
+  return try await backend.hostTasks(body)
+}
+
+extension DeterministicBackend {
+  /// Runs the body as a task of its own, on this backend with all tasks that it makes, and shuts the backend down.
+  func hostTasks<Value: Sendable>(
+    _ body: @escaping @Sendable (DeterministicBackend) async throws -> Value
+  ) async throws -> Value {
+    guard SeededTasks.areClaimed else { throw SeededTasksError.isUnsupported }
+    let end = SeededEnd<Value>()
+    let test = SeededTest(on: driver) { [seed] in end.end(.failure(SeededTasksError.allTasksWait(seed: seed))) }
+    driver.seeded = test
+    driver.setTest(isUnderWay: true)
+    let outcome = await withTaskCancellationHandler {
+      await withUnsafeContinuation { continuation in
+        end.wait(continuation)
+        let host = SeededHost(driver)
+        WorkerLocal.become(host, of: host) {
+          DrivenBackends.$ofTest.withValue(self) {
+            let task = Task {
+              let outcome: Swift.Result<Value, any Error>
+              do { outcome = .success(try await body(self)) } catch { outcome = .failure(error) }
+              // Before anything else can go on.
+              driver.setTest(isUnderWay: false)
+              end.end(outcome)
+            }
+            test.begins(with: task)
+            end.begins(task)
+          }
+        }
+      }
+    } onCancel: {
+      end.cancel()
+    }
+    driver.setTest(isUnderWay: false)
+    test.forgetTasks()
+    self.end(outcome)
+    return try outcome.get()
+  }
+}
+
+/// The end of a seeded test: the first one counts.
+private final class SeededEnd<Value: Sendable>: @unchecked Sendable {
+  // Sendable: everything is touched under the lock.
+
+  private let lock = FutexLock()
+  private var continuation: UnsafeContinuation<Result<Value, any Error>, Never>?
+  private var task: Task<Void, Never>?
+  private var isCancelled = false
+
+  func wait(_ continuation: UnsafeContinuation<Result<Value, any Error>, Never>) {
+    lock.withLock { self.continuation = continuation }
+  }
+
+  func begins(_ task: Task<Void, Never>) {
+    let cancels = lock.withLock {
+      self.task = task
+      return isCancelled
+    }
+    if cancels { task.cancel() }
+  }
+
+  func cancel() {
+    let task = lock.withLock {
+      isCancelled = true
+      return self.task
+    }
+    task?.cancel()
+  }
+
+  func end(_ outcome: Result<Value, any Error>) {
+    lock.withLock { continuation.take() }?.resume(returning: outcome)
+  }
+}
