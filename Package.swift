@@ -381,9 +381,15 @@ let tests: [Target] = [
       "DispatchBackend", "OperationTraceEvents", "Primitives",
     ],
     path: "Tests/Processes/Scenarios", swiftSettings: settings),
+  // Programs of tasks on each default executor. They link nothing that touches the executor by itself.
+  .executableTarget(
+    name: "TaskPrograms", dependencies: ["CPlatform", "OperationBackends", "Primitives"],
+    path: "Tests/Processes/TaskPrograms", swiftSettings: settings),
   .testTarget(
     name: "ProcessTests",
-    dependencies: ["ProcessScenarios", "ReadmeSample", "FoundationIdioms", "OperationsIdioms", "TestSupport"],
+    dependencies: [
+      "ProcessScenarios", "TaskPrograms", "ReadmeSample", "FoundationIdioms", "OperationsIdioms", "TestSupport",
+    ],
     path: "Tests/Processes/Tests", swiftSettings: settings),
   // The program that README.md shows first.
   .executableTarget(

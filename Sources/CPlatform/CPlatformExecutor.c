@@ -85,13 +85,15 @@ static cplatform_hook_state set_hooks(void) {
     const void *now = __atomic_load_n(variables[index], __ATOMIC_SEQ_CST);
     if (now && now != hooks[index]) return cplatform_hook_taken;
   }
+  bool is_new[3] = {false, false, false};
   for (int index = 0; index < 3; index++) {
     void *now = NULL;
-    if (__atomic_compare_exchange_n(variables[index], &now, hooks[index], false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ||
-        now == hooks[index]) {
-      continue;
+    is_new[index] =
+        __atomic_compare_exchange_n(variables[index], &now, hooks[index], false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    if (is_new[index] || now == hooks[index]) continue;
+    while (index-- > 0) {
+      if (is_new[index]) __atomic_store_n(variables[index], NULL, __ATOMIC_SEQ_CST);
     }
-    while (index-- > 0) __atomic_store_n(variables[index], NULL, __ATOMIC_SEQ_CST);
     return cplatform_hook_taken;
   }
   return cplatform_hook_set;
@@ -111,6 +113,10 @@ cplatform_hook_state cplatform_claim_tasks(cplatform_task_claim new_claim) {
 }
 
 uint64_t cplatform_task_number(void *task) { return swift_task_getJobTaskId ? swift_task_getJobTaskId(task) : 0; }
+
+extern RUNTIME_CALL void *swift_task_getCurrent(void) __attribute__((weak));
+
+bool cplatform_runs_task(void) { return !swift_task_getCurrent || swift_task_getCurrent(); }
 
 // The lowest byte of the flags is the kind of the job: 0 for a task, and others for the turns of default actors.
 bool cplatform_is_task(void *job) { return swift_task_getJobFlags && (swift_task_getJobFlags(job) & 0xFF) == 0; }

@@ -147,6 +147,9 @@ extension Driver {
   func goOnWithTest(_ job: Job, as label: String, after delay: Int64 = 0) {
     threads.checkNotForked()
     lock.lock()
+    let isEndless = seeded != nil && lock.state.test.countPart(at: lock.state.pool.now)
+    // A task that polls would hold the clock, and wait for ever for one that sleeps.
+    let delay = seeded != nil && lock.state.test.isPolling ? max(delay, DriverState.Test.pollingPause) : delay
     if lock.state.ending.isOver {
       lock.unlock()
       return runBesideAll(job)
@@ -164,6 +167,7 @@ extension Driver {
     }
     stir()
     lock.unlock()
+    if isEndless { seeded?.end(.hasNoEnd) }
   }
 
   /// Called under `lock`. The test has ended: a task that sleeps stays suspended for ever, as one that a process leaves
@@ -238,6 +242,9 @@ extension Driver {
       Seat().parker.park(timeoutNanoseconds: Quiet.longestPause / 10)
     }
   }
+
+  /// A seeded test has ended. What tasks that it left behind still add is dropped.
+  func dropLateJobs() { lock.withLock { lock.state.ending.gaveUp = true } }
 
   /// Called under `lock`, with the baton. Nothing can happen any more, and a test that has failed does not wait for it.
   /// The strands that wait keep their threads for ever: a wait that returned without its condition would be wrong.

@@ -93,8 +93,10 @@ extension Driver {
     if case .strand(let strand) = lock.state.baton.holder { watched.append(strand) }
     let seen = watched.compactMap { strand in strand.carrier.map { (strand, $0.watched.threadID, strand.visits) } }
     let isTest = lock.state.test.isUnderWay
-    if isTest { watchTest() }
+    let whenStuck = isTest ? watchTest() : nil
     lock.unlock()
+    // Code of others: it resumes a task.
+    whenStuck?()
     for (strand, thread, visits) in seen {
       let (asleep, away) = strand.sight.look(at: thread, visits: visits)
       if asleep >= patience || away >= Self.patienceWithComputing * patience {
@@ -106,14 +108,15 @@ extension Driver {
 
   /// Called under `lock`. The body of an asynchronous test may await what the backend does not know: a task of its own,
   /// or an actor elsewhere. What it awaits may need what would run here.
-  private func watchTest() {
+  /// - Returns: to be called without the lock.
+  private func watchTest() -> (() -> Void)? {
     var isStill = false
     if case .nobody = lock.state.baton.holder {
       isStill = !isPermitted && (lock.state.pool.nextTime != nil || seeded != nil)
     }
     let arrivals = isStill ? lock.state.waits.arrivals : nil
-    guard testSight.look(arrivals: arrivals, now: cplatform_now_ns()) >= patience else { return }
-    if let seeded { return seeded.isStuck() }
+    guard testSight.look(arrivals: arrivals, now: cplatform_now_ns()) >= patience else { return nil }
+    if let seeded { return { seeded.end(.allTasksWait) } }
     let time = Duration.nanoseconds(Int64(patience)).inMilliseconds
     complain(
       "the test has been for \(time) in something that the backend does not know, such as a task of its own: what waits to"
@@ -121,6 +124,7 @@ extension Driver {
     lock.state.test.isGuest = true
     lock.state.waits.countTask(1)
     stir()
+    return nil
   }
 
   /// Called under `lock`. The monitor saw that the strand has not visited the backend for too long. The strand may have

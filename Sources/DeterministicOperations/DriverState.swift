@@ -129,11 +129,34 @@ struct DriverState: ~Copyable {
 
   /// The body of an asynchronous test.
   struct Test {
+    /// After so many parts at one instant a part sleeps first, so that the clock goes on.
+    static let mostPartsNow = 10_000
+    /// For so long, in nanoseconds.
+    static let pollingPause: Int64 = 1_000_000
+    /// A seeded test with more parts has no end.
+    static let mostParts = 1_000_000
+
     var isUnderWay = false
     /// Parts of the body that run or are to run: each is a guest.
     var parts = 0
+    /// How many parts were handed over at the present time, and since the beginning.
+    var partsNow = 0
+    var partsEver = 0
+    /// The present time of `partsNow`.
+    var time: Int64 = 0
     /// The body has awaited something that the backend does not know for too long, and counts as a guest.
     var isGuest = false
+
+    var isPolling: Bool { partsNow > Self.mostPartsNow }
+
+    /// Counts a part that is handed over.
+    /// - Returns: whether the test has no end.
+    mutating func countPart(at now: Int64) -> Bool {
+      if time != now { (time, partsNow) = (now, 0) }
+      partsNow += 1
+      partsEver += 1
+      return partsEver == Self.mostParts
+    }
   }
 
   /// How far the end of the backend has come.

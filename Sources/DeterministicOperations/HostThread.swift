@@ -1,9 +1,10 @@
 import OperationCore
 import OperationJobs
 
-/// A thread of others that uses the backend throughout the body of `withDeterministicOperations`.
+/// A thread of others that uses the backend throughout the body of `withDeterministicOperations`, or that makes the
+/// task of a seeded test.
 final class HostThread: DrivenThread {
-  private let backend: DeterministicBackend
+  let backend: DeterministicBackend
 
   init(_ backend: DeterministicBackend) { self.backend = backend }
 

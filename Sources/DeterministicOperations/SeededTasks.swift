@@ -8,6 +8,8 @@ import Scheduling
 public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
   /// Every task of the test waits for something that nothing in the test will bring.
   case allTasksWait(seed: UInt64)
+  /// The tasks of the test have made a million steps.
+  case hasNoEnd(seed: UInt64)
   /// Swift's runtime has no place for tasks of tests, or another package has taken the place.
   case isUnsupported
 
@@ -15,6 +17,7 @@ public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
     switch self {
     case .allTasksWait(let seed):
       "with seed \(seed) every task of the test waits for something that nothing in the test will bring"
+    case .hasNoEnd(let seed): "with seed \(seed) the tasks of the test have made a million steps, and it has not ended"
     case .isUnsupported: "tasks cannot belong to a seed: Swift's runtime, or another package, does not let them"
     }
   }
@@ -38,7 +41,13 @@ public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
 /// does the time of day. When nothing is left to do, the time goes on to the end of the next sleep.
 ///
 /// *What leaves*: the main actor, actors with executors of their own, tasks that prefer another executor, threads and
-/// Dispatch run beside the test, in real time. A task that such code resumes is back in the order.
+/// Dispatch run beside the test, in real time. A task that such code resumes is back in the order. The virtual time
+/// goes on meanwhile: whatever leaves loses against every sleep.
+///
+/// *Polling*: after 10,000 steps at one instant each step takes a millisecond, so that a task which polls with
+/// `Task.yield()` sees others wake up.
+///
+/// Tests that run at the same time must share no actor: the turn of an actor belongs to the test that found it idle.
 ///
 /// When the body has ended, what is due runs to its end. Tasks that sleep then stay suspended for ever.
 ///
@@ -49,16 +58,17 @@ public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
 ///   - seed: what the order follows from. `OPERATIONS_SEED` in the environment takes its place.
 ///   - workers: virtual workers, for operations.
 ///   - strategy: how the imitated pool schedules operations.
+///   - patience: how long all tasks may wait, in real time, for something outside of the test.
 ///   - recordsSteps: whether the backend's `steps` has the steps.
 ///   - body: the test.
-/// - Throws: what the body throws, and `SeededTasksError` when all tasks wait for a second of real time.
+/// - Throws: what the body throws, and `SeededTasksError` when all tasks wait for `patience`, or make a million steps.
 public func withSeededTasks<Result: Sendable>(
-  seed: UInt64, workers: Int = 4, strategy: StealingStrategy = .init(), recordsSteps: Bool = false,
-  _ body: @escaping @Sendable (DeterministicBackend) async throws -> Result
+  seed: UInt64, workers: Int = 4, strategy: StealingStrategy = .init(), patience: Duration = .seconds(1),
+  recordsSteps: Bool = false, _ body: @escaping @Sendable (DeterministicBackend) async throws -> Result
 ) async throws -> Result {
   let backend = DeterministicBackend(
     workers: workers, strategy: strategy, seed: SeedVariable.value ?? seed, runsByItself: false, advancesByItself: true,
-    recordsSteps: recordsSteps)
+    patience: patience, recordsSteps: recordsSteps)
   return try await backend.hostTasks(body)
 }
 
@@ -69,13 +79,20 @@ extension DeterministicBackend {
   ) async throws -> Value {
     guard SeededTasks.areClaimed else { throw SeededTasksError.isUnsupported }
     let end = SeededEnd<Value>()
-    let test = SeededTest(on: driver) { [seed] in end.end(.failure(SeededTasksError.allTasksWait(seed: seed))) }
-    driver.seeded = test
+    driver.seeded = SeededTest(on: driver) { [seed] failure in
+      let error: SeededTasksError =
+        switch failure {
+        case .allTasksWait: .allTasksWait(seed: seed)
+        case .hasNoEnd: .hasNoEnd(seed: seed)
+        }
+      end.end(.failure(error))
+    }
+    SeededTasks.testBegins()
     driver.setTest(isUnderWay: true)
     let outcome = await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
         end.wait(continuation)
-        let host = SeededHost(driver)
+        let host = HostThread(self)
         WorkerLocal.become(host, of: host) {
           DrivenBackends.$ofTest.withValue(self) {
             let task = Task {
@@ -85,7 +102,6 @@ extension DeterministicBackend {
               driver.setTest(isUnderWay: false)
               end.end(outcome)
             }
-            test.begins(with: task)
             end.begins(task)
           }
         }
@@ -94,8 +110,9 @@ extension DeterministicBackend {
       end.cancel()
     }
     driver.setTest(isUnderWay: false)
-    test.forgetTasks()
     self.end(outcome)
+    driver.dropLateJobs()
+    SeededTasks.testEnds(on: driver)
     return try outcome.get()
   }
 }

@@ -11,27 +11,35 @@ final class SeededTest: @unchecked Sendable {
   // Sendable: constants, and what is touched under a lock. `time` is written with the lock of the driver, by atomic
   // stores.
 
+  /// An end that the test does not bring about itself.
+  enum Failure {
+    /// Every task waits for something that nothing here will bring.
+    case allTasksWait
+    case hasNoEnd
+  }
+
   private let time = cvirtual_time_make()
-  /// A task with a smaller number was there before the test: 0 while the test's own task is not made.
-  private let firstTask = Atomic<UInt64>(0)
   private let state = Mutex(State())
   /// Where the runtime believes that the test's tasks run.
   fileprivate let executor: SeededExecutor
-  /// Called once, when every task waits for something that nothing here will bring.
-  private let whenStuck: @Sendable () -> Void
+  private let whenFailed: @Sendable (Failure) -> Void
 
   private struct State {
+    /// A task with a smaller number was there before the test: 0 while the test's own task is not made.
+    var firstTask: UInt64 = 0
     /// The tasks of the test that were seen, and in which order.
     var tasks: [UInt64: Int] = [:]
-    var isStuck = false
   }
 
-  init(on driver: Driver, whenStuck: @escaping @Sendable () -> Void) {
+  /// - Parameter whenFailed: called without locks. May be called several times.
+  init(on driver: Driver, whenFailed: @escaping @Sendable (Failure) -> Void) {
     executor = SeededExecutor(driver)
-    self.whenStuck = whenStuck
+    self.whenFailed = whenFailed
   }
 
   deinit { cvirtual_time_free(time) }
+
+  func end(_ failure: Failure) { whenFailed(failure) }
 
   // MARK: - Time
 
@@ -48,24 +56,16 @@ final class SeededTest: @unchecked Sendable {
 
   // MARK: - Tasks
 
-  /// The test's own task was made: every task of the test comes later.
-  func begins(with task: Task<Void, Never>) {
-    firstTask.store(cplatform_task_number(unsafeBitCast(task, to: UnsafeMutableRawPointer.self)), ordering: .relaxed)
-  }
-
-  /// A thread of the backend, or the one that makes the test's task, hands a job over.
+  /// A task of nobody else's is handed over by a thread of the backend, or by the one that makes the test's own task,
+  /// which is the first.
   /// - Returns: false for a task that was there before the test.
-  fileprivate func takes(_ job: UnsafeMutableRawPointer, in driver: Driver) -> Bool {
-    guard cplatform_is_task(job) else { return true }
-    let number = cplatform_task_number(job)
-    if number < firstTask.load(ordering: .relaxed) { return false }
-    let isNew = state.withLock { state in
-      if state.tasks[number] != nil { return false }
-      state.tasks[number] = state.tasks.count
+  fileprivate func adds(_ number: UInt64) -> Bool {
+    state.withLock { state in
+      if state.firstTask == 0 { state.firstTask = number }
+      if number < state.firstTask { return false }
+      if state.tasks[number] == nil { state.tasks[number] = state.tasks.count }
       return true
     }
-    if isNew { SeededTasks.add(number, driver) }
-    return true
   }
 
   /// The job in a record of steps: tasks count from 1, which is the test's own one.
@@ -74,29 +74,35 @@ final class SeededTest: @unchecked Sendable {
     let number = cplatform_task_number(job)
     return state.withLock { $0.tasks[number] }.map { "task \($0 + 1)" } ?? "a task"
   }
-
-  func forgetTasks() { SeededTasks.remove(state.withLock { Array($0.tasks.keys) }) }
-
-  /// Called under the lock of the driver.
-  func isStuck() {
-    let isFirst = state.withLock { state in
-      defer { state.isStuck = true }
-      return !state.isStuck
-    }
-    if isFirst { whenStuck() }
-  }
 }
 
 /// Which tasks of the process belong to a seeded test.
 enum SeededTasks {
-  private static let drivers = Mutex<[UInt64: Driver]>([:])
+  private struct Owners {
+    var drivers: [UInt64: Driver] = [:]
+    /// Tasks of nobody's that were seen while tests were under way: a test that hands one over only lets it go on.
+    var foreign: Set<UInt64> = []
+    var testsUnderWay = 0
+  }
+
+  private static let owners = Mutex(Owners())
 
   /// False where Swift's runtime has no place for that, or another package has taken the place.
   static let areClaimed = RuntimeHooks.claimTasks(claim)
 
-  fileprivate static func add(_ number: UInt64, _ driver: Driver) { drivers.withLock { $0[number] = driver } }
-  fileprivate static func remove(_ numbers: [UInt64]) {
-    drivers.withLock { drivers in for number in numbers { drivers[number] = nil } }
+  static func testBegins() { owners.withLock { $0.testsUnderWay += 1 } }
+
+  /// Behind the end of the backend: no task of the test is handed over there any more.
+  static func testEnds(on driver: Driver) {
+    let left = owners.withLock { owners in
+      let left = owners.drivers
+      owners.drivers = left.filter { $0.value !== driver }
+      owners.testsUnderWay -= 1
+      if owners.testsUnderWay == 0 { owners.foreign = [] }
+      return left
+    }
+    // The last reference to a driver goes without the lock.
+    withExtendedLifetime(left) {}
   }
 
   /// Asked for each job of a default executor, on any thread.
@@ -107,37 +113,49 @@ enum SeededTasks {
   }
 
   fileprivate static func handOver(_ address: UnsafeMutableRawPointer, to driver: Driver, after delay: Int64) {
-    guard let test = driver.seeded else { return }
-    let (label, executor) = (test.label(of: address), test.executor.asUnownedTaskExecutor())
+    guard let test = driver.seeded else { fatalError("Operations: a task belongs to a test that is none") }
     let (job, isTask) = (RuntimeHooks.job(at: address), cplatform_is_task(address))
     let part = Job {
-      if isTask {
-        // Not the executor that the task prefers: so the runtime hands the task over anew where it goes to an actor.
-        job.runSynchronously(on: executor)
-      } else {
-        job.runSynchronously(on: RuntimeHooks.anyExecutor)
+      // The driver holds the test, and the test the executor.
+      withExtendedLifetime(driver) {
+        if isTask {
+          // Not the executor that the task prefers: so the runtime hands the task over anew where it goes to an actor.
+          job.runSynchronously(on: test.executor.asUnownedTaskExecutor())
+        } else {
+          job.runSynchronously(on: RuntimeHooks.anyExecutor)
+        }
       }
     }
-    driver.goOnWithTest(part, as: label, after: delay)
+    driver.goOnWithTest(part, as: test.label(of: address), after: delay)
   }
 
   private static func driver(of job: UnsafeMutableRawPointer) -> Driver? {
     let here =
       switch WorkerLocal.currentMember {
       case let carrier as Carrier: carrier.driver
-      case let host as SeededHost: host.driver
+      case let host as HostThread: host.backend.driver
       default: nil as Driver?
       }
-    if let here, let test = here.seeded, test.takes(job, in: here) { return here }
-    // A thread of others, or another test, goes on with a task of a test.
-    guard cplatform_is_task(job) else { return nil }
-    return drivers.withLock { $0[cplatform_task_number(job)] }
+    let test = here?.seeded
+    // The turn of an actor has no task: it belongs to who found the actor idle.
+    guard cplatform_is_task(job) else { return test == nil ? nil : here }
+    let number = cplatform_task_number(job)
+    return owners.withLock { owners in
+      guard owners.testsUnderWay > 0 else { return nil }
+      if let owner = owners.drivers[number] { return owner }
+      if let here, let test, !owners.foreign.contains(number), test.adds(number) {
+        owners.drivers[number] = here
+        return here
+      }
+      owners.foreign.insert(number)
+      return nil
+    }
   }
 }
 
 /// Gets what a task of a test hands over to the executor on which it runs, such as its yields.
 private final class SeededExecutor: TaskExecutor {
-  /// Runs the tasks that know this executor.
+  /// Holds the executor, and is held by who runs a part.
   private unowned let driver: Driver
 
   init(_ driver: Driver) { self.driver = driver }
@@ -151,12 +169,3 @@ private final class SeededExecutor: TaskExecutor {
 @_documentation(visibility: internal)
 @c(operations_claim_tasks)
 public func operationsClaimTasks() { _ = SeededTasks.areClaimed }
-
-/// The thread that makes the task of a seeded test.
-final class SeededHost: DrivenThread {
-  let driver: Driver
-
-  init(_ driver: Driver) { self.driver = driver }
-
-  var drivenBackend: (any DrivenBackend)? { driver.backend }
-}

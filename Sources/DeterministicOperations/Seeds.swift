@@ -97,6 +97,7 @@ public enum SeedSearch: Sendable {
 ///   - seeds: the seeds, one after the other. With `OPERATIONS_SEED` in the environment only that seed runs.
 ///   - workers: virtual workers, for operations.
 ///   - strategy: how the imitated pool schedules operations.
+///   - patience: how long all tasks may wait, in real time, for something outside of the test.
 ///   - finds: which failure is thrown.
 ///   - checksDeterminism: whether each seed runs twice, and fails where the two runs differ.
 ///   - file: the file that the line before each run names.
@@ -105,20 +106,22 @@ public enum SeedSearch: Sendable {
 /// - Throws: `SeedFailure` when the body throws, or when all tasks wait; `NondeterminismFailure` when two runs of a
 ///   seed differ.
 public func forEachSeed(
-  _ seeds: some Sequence<UInt64>, workers: Int = 4, strategy: StealingStrategy = .init(), finds: SeedSearch = .first,
-  checksDeterminism: Bool = false, file: StaticString = #fileID, line: UInt = #line,
+  _ seeds: some Sequence<UInt64>, workers: Int = 4, strategy: StealingStrategy = .init(),
+  patience: Duration = .seconds(1), finds: SeedSearch = .first, checksDeterminism: Bool = false,
+  file: StaticString = #fileID, line: UInt = #line,
   _ body: @escaping @Sendable (DeterministicBackend) async throws -> Void
 ) async throws {
   func run(_ seed: UInt64) async throws -> [DeterministicStep] {
     let backend = DeterministicBackend(
-      workers: workers, strategy: strategy, seed: seed, runsByItself: false, advancesByItself: true, recordsSteps: true)
+      workers: workers, strategy: strategy, seed: seed, runsByItself: false, advancesByItself: true,
+      patience: patience, recordsSteps: true)
     do { try await backend.hostTasks(body) } catch {
       throw SeedFailure(seed: seed, underlyingError: error, steps: backend.steps)
     }
     return backend.steps
   }
   var shortest: SeedFailure?
-  for seed in SeedVariable.value.map({ [$0] }) ?? Array(seeds) {
+  func runNamed(_ seed: UInt64) async throws {
     SeedVariable.tell(seed, file, line)
     do {
       let first = try await run(seed)
@@ -128,6 +131,11 @@ public func forEachSeed(
     } catch let failure as SeedFailure where finds == .shortest {
       if shortest.map({ failure.steps.count < $0.steps.count }) ?? true { shortest = failure }
     }
+  }
+  if let only = SeedVariable.value {
+    try await runNamed(only)
+  } else {
+    for seed in seeds { try await runNamed(seed) }
   }
   if let shortest { throw shortest }
 }

@@ -38,6 +38,7 @@ private final class DefaultExecutor: TaskJobRunner {
 
   static func install(_ backend: any Backend) throws(DefaultExecutorError) {
     check(backend)
+    guard RuntimeHooks.areKnown else { return try fail(.isUnsupported) }
     guard RuntimeHooks.isFree else { return try fail(.isTaken) }
     guard AlarmThread.shared.startNow() else { return try fail(.lacksThread) }
     // Never freed: the runtime counts no references.
@@ -82,8 +83,11 @@ private final class DefaultExecutor: TaskJobRunner {
 
   /// The runtime numbers tasks, so a new one tells how many there were.
   private static func checkNoTaskWasMade() {
-    let own: UInt64 = withUnsafeCurrentTask { $0 == nil } ? 0 : 1
-    let number = cplatform_task_number(unsafeBitCast(Task.detached {}, to: UnsafeMutableRawPointer.self))
+    let own: UInt64 = cplatform_runs_task() ? 1 : 0
+    let task = Task.detached {}
+    let number = withExtendedLifetime(task) {
+      cplatform_task_number(unsafeBitCast(task, to: UnsafeMutableRawPointer.self))
+    }
     guard number > own + 1 else { return }
     fatalError(
       "Operations: installAsDefaultExecutor() came too late: \(number - own - 1) tasks were made before. "
@@ -149,6 +153,6 @@ extension Backend {
   /// while somebody waits for them. `shutdown()` of the backend traps from now on.
   ///
   /// - Throws: ``DefaultExecutorError`` where the runtime has no place for an executor, or another package has taken
-  ///   it. Nothing has changed then.
+  ///   it. The executor is as before then.
   public func installAsDefaultExecutor() throws(DefaultExecutorError) { try DefaultExecutor.install(self) }
 }

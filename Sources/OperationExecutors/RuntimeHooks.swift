@@ -1,8 +1,8 @@
 import CPlatform
 import OperationJobs
 
-// Swift 6.3 has the executor object and its factory under SPI. A later version may have another form of them: it gets
-// the hooks alone, until somebody has looked.
+// Swift 6.3 has the executor object and its factory under SPI. A later version may have another form of them: there
+// nothing is set, until somebody has looked.
 #if compiler(<6.4)
   @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 #endif
@@ -23,9 +23,18 @@ package enum RuntimeHooks {
   /// Lets a test take jobs, on whatever executor they would run otherwise. To be called before other threads use
   /// tasks: the runtime reads its executor without a lock.
   package static func claimTasks(_ claim: @escaping cplatform_task_claim) -> Bool {
-    guard isFree, cplatform_claim_tasks(claim) == cplatform_hook_set else { return false }
+    guard areKnown, isFree, cplatform_claim_tasks(claim) == cplatform_hook_set else { return false }
     takeExecutor()
     return true
+  }
+
+  /// Whether this version of Swift has what is set here.
+  static var areKnown: Bool {
+    #if compiler(<6.4)
+      true
+    #else
+      false
+    #endif
   }
 
   /// Whether nobody else has set an executor.
@@ -34,7 +43,7 @@ package enum RuntimeHooks {
       let now = Task.defaultExecutor as AnyObject
       return now === HookedExecutor.platform as AnyObject || now === HookedExecutor.shared
     #else
-      return true
+      return false
     #endif
   }
 

@@ -44,9 +44,7 @@ package struct TaskSlot {
   /// - Returns: false when the job must go to the backend.
   @inlinable @inline(__always)
   package static func take(_ job: Job, home: UInt32) -> Bool {
-    guard let slot = current, slot.pointee.home == home, withUnsafeCurrentTask(body: { $0 == nil }) else {
-      return false
-    }
+    guard let slot = current, slot.pointee.home == home, !cplatform_runs_task() else { return false }
     let earlier = slot.pointee.next
     slot.pointee.next = job.word
     if earlier != 0 { slot.pointee.runner.submit(Job(word: earlier)) }

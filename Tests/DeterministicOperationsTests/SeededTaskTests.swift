@@ -163,6 +163,67 @@ struct SeededTaskTests {
     #expect(inner == alone)
   }
 
+  @Test("a task that polls lets time pass, and one that never ends is told")
+  func polling() async throws {
+    try await withSeededTasks(seed: 1) { backend in
+      let wakes = Counter()
+      Task {
+        try await Task.sleep(for: .milliseconds(10))
+        wakes.increment()
+      }
+      while wakes.value == 0 { await Task.yield() }
+      #expect(backend.now >= .milliseconds(10) && backend.now < .milliseconds(100))
+    }
+    await #expect(throws: SeededTasksError.hasNoEnd(seed: 9)) {
+      try await withSeededTasks(seed: 9) { _ in
+        Task { while true { try await Task.sleep(for: .seconds(1)) } }
+        for await _ in AsyncStream<Void>.makeStream().stream {}
+      }
+    }
+  }
+
+  @Test("a body that somebody resumes behind the end of its test adds nothing")
+  func lateBody() async throws {
+    let end = AsyncStream<Void>.makeStream()
+    let (late, added) = (Counter(), Counter())
+    await #expect(throws: SeededTasksError.allTasksWait(seed: 1)) {
+      try await withSeededTasks(seed: 1, patience: .milliseconds(20)) { _ in
+        for await _ in end.stream {}
+        OperationQueue().addOperation { added.increment() }
+        late.increment()
+      }
+    }
+    end.continuation.finish()
+    try await AsynchronousTest.eventually("the body goes on") { late.value > 0 }
+    #expect(added.value == 0)
+  }
+
+  @Test("a task of others that a test resumes stays outside")
+  func foreignTask() async throws {
+    let (begun, inside, resumed) = (
+      AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream()
+    )
+    let test = Task {
+      try await withSeededTasks(seed: 1, patience: .seconds(100)) { _ in
+        begun.continuation.finish()
+        for await _ in inside.stream {}
+        resumed.continuation.finish()
+      }
+    }
+    for await _ in begun.stream {}
+    // Younger than the test's own task.
+    let isOutside = Task {
+      inside.continuation.finish()
+      for await _ in resumed.stream {}
+      // On a thread of the test the sleep would take no time, and would be dropped at the test's end.
+      let before = SuspendingClock.now
+      try? await Task.sleep(for: .milliseconds(5))
+      return SuspendingClock.now - before >= .milliseconds(5) && !(OperationQueue().backend is DeterministicBackend)
+    }
+    try await test.value
+    #expect(await isOutside.value)
+  }
+
   @Test("the shortest failure of many seeds is found")
   func shortest() async throws {
     let failure = try await #require(throws: SeedFailure.self) {
@@ -300,7 +361,6 @@ struct SeededTaskTests {
             attempts.append(backend.now)
             // The pause swallows the cancellation.
             try? await Task.sleep(for: .milliseconds(50))
-            attempts.append(backend.now)
           }
         }
         try await Task.sleep(for: .milliseconds(100))

@@ -309,6 +309,9 @@ bool cplatform_hand_over(void *job);
 bool cplatform_hand_over_later(void *job, int64_t delay_ns, bool counts_suspended);
 /// The runtime numbers the tasks of a process, from 1 on; 0 where it does not tell. `task` is the object of a task.
 uint64_t cplatform_task_number(void *task);
+/// Whether the calling thread runs a task at this moment; true where the runtime does not tell. What
+/// `withUnsafeCurrentTask` says, without the copies that the compiler makes of what that gives.
+bool cplatform_runs_task(void);
 /// Whether a job is a task, and not the turn of a default actor; false where the runtime does not tell.
 bool cplatform_is_task(void *job);
 

@@ -20,6 +20,7 @@ enum DeterministicScenarios {
     },
     "deterministic-negative": { withDeterministicOperations(seed: 1) { $0.work(for: .seconds(-1)) } },
     "deterministic-no-workers": { _ = DeterministicBackend(workers: 0, seed: 1) },
+    "deterministic-as-default": { try? DeterministicBackend(seed: 1).installAsDefaultExecutor() },
     "deterministic-late-job": {
       let backend = DeterministicBackend(seed: 1)
       backend.shutdown()

@@ -13,7 +13,6 @@ struct ProcessScenarios {
     .merging(DeterministicScenarios.all) { first, _ in first }
     .merging(SurroundingsScenarios.all) { first, _ in first }
     .merging(CompositionScenarios.all) { first, _ in first }
-    .merging(DefaultExecutorScenarios.all) { first, _ in first }
 
   static func main() {
     guard CommandLine.arguments.count == 2, let scenario = all[CommandLine.arguments[1]] else {

@@ -60,14 +60,8 @@ struct DefaultExecutorTests {
     ("yields", ["all have yielded"]),
   ]
 
-  static let scenarios =
-    (programs.map(\.0) + ["ends-in-the-middle"]).flatMap { program in
-      (["none"] + backends).map { "tasks-\(program)-\($0)" }
-    } + ["threads", "blocked", "waits"].flatMap { kind in pools.map { "default-executor-\(kind)-\($0)" } }
-    + misuses.map { "default-executor-\($0.0)" } + ["default-executor-taken", "default-executor-main-returns"]
-
   private func expect(_ scenario: String, says lines: [String], code: Int32 = 0) throws {
-    let run = try Scenario(scenario)
+    let run = try Scenario(running: "TaskPrograms", scenario)
     let said = run.output.split(separator: "\n").map(String.init)
     #expect(
       run.exitCode == code && said == lines,
@@ -100,7 +94,7 @@ struct DefaultExecutorTests {
 
   @Test("row 77.4: an executor of somebody else stays, nothing is half installed, and the call may be repeated")
   func taken() throws {
-    let run = try Scenario("default-executor-taken")
+    let run = try Scenario(running: "TaskPrograms", "default-executor-taken")
     let lines = run.output.split(separator: "\n").map(String.init)
     let refusal = "not installed: another package has already set the default executor of this process"
     #expect(run.exitCode == 0 && lines == [refusal, refusal, "[\"pool-worker\"]"], "\(run.output)")
@@ -112,15 +106,28 @@ struct DefaultExecutorTests {
     ("from-a-task", "on this thread: the main thread does that, at the start of the program"),
     ("too-late", "came too late: 3 tasks were made before. Call it first in main()"),
     ("without-workers", "the backend \"idle\" cannot become the default executor: it has no workers"),
-    ("deterministic", "it runs jobs only while somebody waits for them"),
     ("shutdown", "stealing cannot be shut down: it is the default executor of the process"),
     ("shutdown-threadpool", "threadpool cannot be shut down: it is the default executor of the process"),
   ]
 
   @Test("row 77.5: misuse traps, and the message says what would be right", arguments: misuses)
   func misuse(name: String, reason: String) throws {
-    let run = try Scenario("default-executor-\(name)")
+    let run = try Scenario(running: "TaskPrograms", "default-executor-\(name)")
     #expect(run.trapped, "ended by signal \(run.signal ?? 0), exit code \(run.exitCode ?? 0)")
     #expect(run.output.contains("Operations: ") && run.output.contains(reason), "\(run.output)")
+  }
+
+  @Test("the programs that there are are the ones expected to say something")
+  func nothingIsForgotten() throws {
+    var expected: Set<String> = ["default-executor-taken", "default-executor-main-returns"]
+    for program in Self.programs.map(\.0) + ["ends-in-the-middle"] {
+      for executor in ["none"] + Self.backends { expected.insert("tasks-\(program)-\(executor)") }
+    }
+    for kind in ["threads", "blocked", "waits"] {
+      for pool in Self.pools { expected.insert("default-executor-\(kind)-\(pool)") }
+    }
+    for (misuse, _) in Self.misuses { expected.insert("default-executor-\(misuse)") }
+    let all = try Scenario(running: "TaskPrograms").output
+    #expect(Set(all.split(separator: "\n").map(String.init)) == expected)
   }
 }

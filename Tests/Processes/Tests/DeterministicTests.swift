@@ -5,6 +5,7 @@ import Testing
 @Suite("The deterministic backend in a process of its own", .ownThread)
 struct DeterministicTests {
   static let traps = [
+    ("deterministic-as-default", "it runs jobs only while somebody waits for them"),
     ("deterministic-run-in-job", "run() inside a job"),
     ("deterministic-advance-in-job", "advance(by:) inside a job"),
     ("deterministic-shutdown-in-job", "shutdown() inside a job of the pool would wait for itself"),

@@ -142,7 +142,7 @@ struct TrapTests {
       Self.expectations.map(\.scenario) + Self.others + MainQueueTests.scenarios.map(\.name)
         + ProgramTraceTests.scenarios
         + FaultTests.scenarios + ThreadTests.scenarios + RefusalTests.scenarios + DeterministicTests.scenarios
-        + SurroundingsTests.scenarios + CompositionTests.scenarios.map(\.0) + DefaultExecutorTests.scenarios)
+        + SurroundingsTests.scenarios + CompositionTests.scenarios.map(\.0))
     #expect(Set(run.output.split(separator: "\n").map(String.init)) == expected)
   }
 

@@ -1,14 +1,25 @@
 import CPlatform
-import DeterministicOperations
 import Dispatch
 import Glibc
 import OperationBackends
 import Primitives
 import Synchronization
-import TestSupport
 
-/// Processes whose default executor is a backend.
+/// Processes whose default executor is a backend, or Swift's own: nothing that is linked here touches that before.
+///
+/// `TaskPrograms NAME` runs one; `TaskPrograms` alone lists the names.
+@main
 enum DefaultExecutorScenarios {
+  static func main() {
+    guard CommandLine.arguments.count == 2, let scenario = all[CommandLine.arguments[1]] else {
+      print(all.keys.sorted().joined(separator: "\n"))
+      exit(CommandLine.arguments.count == 1 ? 0 : 64)
+    }
+    alarm(120)
+    scenario()
+    exit(0)
+  }
+
   static let executors = ["none", "stealing", "threadpool", "dispatch"]
 
   static let all: [String: @Sendable () -> Void] = {
@@ -25,7 +36,6 @@ enum DefaultExecutorScenarios {
         install("stealing")
       },
       "default-executor-without-workers": { install(NoWorkers()) },
-      "default-executor-deterministic": { install(DeterministicBackend(seed: 1)) },
       "default-executor-shutdown": {
         let backend = StealingBackend(workers: 2)
         install(backend)
