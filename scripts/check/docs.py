@@ -56,7 +56,7 @@ SHOWN_TYPES = tuple(
 )
 PRODUCTS = ("opbench", "ReadmeSample", "DifferentialRunner", "StressRunner")
 LIBRARY = (
-    "CPlatform", "Primitives", "Scheduling", "OperationTraceEvents", "OperationJobs", "OperationForks", "OperationLoops", "OperationExecutors", "OperationGraphs", "OperationCore", "OperationTraces", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations", "OperationBackends",
+    "CPlatform", "CVirtualTime", "Primitives", "Scheduling", "OperationTraceEvents", "OperationJobs", "OperationForks", "OperationLoops", "OperationExecutors", "OperationGraphs", "OperationCore", "OperationTraces", "DispatchBackend", "ThreadPoolBackend", "StealingBackend", "Operations", "OperationBackends",
     "VirtualScheduling", "DeterministicOperations", "OperationComposition",
 )
 SECONDS = 180
