@@ -51,8 +51,8 @@ public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
 ///
 /// When the body has ended, what is due runs to its end. Tasks that sleep then stay suspended for ever.
 ///
-/// *Cost*: 10 microseconds for each step of a task, roughly. Works in a process whose default executor is Swift's or
-/// this library's.
+/// Each step of a task is a hand-over to the backend. Works in a process whose default executor is Swift's or this
+/// library's.
 ///
 /// - Parameters:
 ///   - seed: what the order follows from. `OPERATIONS_SEED` in the environment takes its place.
