@@ -42,7 +42,7 @@ public enum OwnBackends {
 public enum StealingChoice: BackendChoice {
   public static var name: String { "stealing" }
   public static var summary: String { "our operation queue on the work-stealing pool" }
-  public static var bareSummary: String { "the work-stealing pool, closures submitted to it directly" }
+  public static var bareSummary: String { "the work-stealing pool, given closures" }
   public static func makeBackend(workers: Int, fairnessInterval: Int) -> StealingBackend {
     let backend = StealingBackend(
       workers: workers == 0 ? nil : workers, fairnessInterval: fairnessInterval, strategy: SubjectVariant.stealing)
@@ -54,7 +54,7 @@ public enum StealingChoice: BackendChoice {
 public enum ThreadPoolChoice: BackendChoice {
   public static var name: String { "threadpool" }
   public static var summary: String { "our operation queue on the pool with one lock" }
-  public static var bareSummary: String { "the pool with one lock, closures submitted to it directly" }
+  public static var bareSummary: String { "the pool with one lock, given closures" }
   public static func makeBackend(workers: Int, fairnessInterval: Int) -> ThreadPoolBackend {
     let backend = ThreadPoolBackend(
       workers: workers == 0 ? nil : workers, fairnessInterval: fairnessInterval, strategy: SubjectVariant.threadPool)
@@ -66,9 +66,7 @@ public enum ThreadPoolChoice: BackendChoice {
 public enum DispatchChoice: BackendChoice {
   public static var name: String { "dispatch" }
   public static var summary: String { "our operation queue on Dispatch's threads" }
-  public static var bareSummary: String {
-    "our priority lists on Dispatch's threads, closures submitted to them directly"
-  }
+  public static var bareSummary: String { "our priority lists on Dispatch's threads, given closures" }
   public static func makeBackend(workers: Int, fairnessInterval: Int) -> DispatchBackend {
     DispatchBackend(workers: workers == 0 ? nil : workers, fairnessInterval: fairnessInterval)
   }

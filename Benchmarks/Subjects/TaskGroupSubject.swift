@@ -21,7 +21,7 @@ public enum SwiftChoice: DefaultExecutorChoice {
 
 public enum StealingDefaultChoice: DefaultExecutorChoice {
   public static var name: String { "stealing-default" }
-  public static var summary: String { "Swift concurrency, with our work-stealing pool as the default executor" }
+  public static var summary: String { "Swift concurrency on our work-stealing pool" }
   public static var workersAreAdjustable: Bool { true }
   public static func install(workers: Int) throws {
     try StealingChoice.makeBackend(workers: workers, fairnessInterval: Fairness.defaultInterval)
