@@ -142,9 +142,9 @@ extension Driver {
 
   /// The body, or a child task of it, may go on: as a strand, so that nothing else goes on meanwhile.
   /// - Parameters:
-  ///   - label: what goes on.
+  ///   - label: what goes on, asked for where steps are recorded.
   ///   - delay: how long the part sleeps first, in nanoseconds.
-  func goOnWithTest(_ job: Job, as label: String, after delay: Int64 = 0) {
+  func goOnWithTest(_ job: Job, as label: @autoclosure () -> String, after delay: Int64 = 0) {
     threads.checkNotForked()
     lock.lock()
     let isEndless = seeded != nil && lock.state.test.countPart(at: lock.state.pool.now)
@@ -154,12 +154,13 @@ extension Driver {
       lock.unlock()
       return runBesideAll(job)
     }
-    let part = DriverState.Part(job: job, label: label)
+    // Such a task stays suspended for ever.
+    if delay > 0, !lock.state.test.isUnderWay { return lock.unlock() }
+    let part = DriverState.Part(job: job, label: lock.state.records.isOn ? label() : "")
     if lock.state.test.isGuest { lock.state.test.isGuest = false } else { lock.state.waits.countTask(1) }
     let timer = lock.state.pool.schedule(at: VirtualTime.after(lock.state.pool.now, max(0, delay)))
     if delay > 0 {
       lock.state.waits.timers[timer] = .sleep(part)
-      if !lock.state.test.isUnderWay { dropSleeps() }
     } else {
       lock.state.test.parts += 1
       lock.state.work.jobs += 1

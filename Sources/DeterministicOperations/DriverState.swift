@@ -129,9 +129,9 @@ struct DriverState: ~Copyable {
 
   /// The body of an asynchronous test.
   struct Test {
-    /// After so many parts at one instant a part sleeps first, so that the clock goes on.
+    /// A part behind the first n of one instant sleeps first, so that the clock goes on.
     static let mostPartsNow = 10_000
-    /// For so long, in nanoseconds.
+    /// How long that part sleeps, in nanoseconds.
     static let pollingPause: Int64 = 1_000_000
     /// A seeded test with more parts has no end.
     static let mostParts = 1_000_000

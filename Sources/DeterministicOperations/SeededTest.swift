@@ -56,8 +56,8 @@ final class SeededTest: @unchecked Sendable {
 
   // MARK: - Tasks
 
-  /// A task of nobody else's is handed over by a thread of the backend, or by the one that makes the test's own task,
-  /// which is the first.
+  /// A thread of the backend, or the thread that makes the test's own task, hands over a task that nobody else owns.
+  /// The test's own task is the first.
   /// - Returns: false for a task that was there before the test.
   fileprivate func adds(_ number: UInt64) -> Bool {
     state.withLock { state in
@@ -161,7 +161,7 @@ private final class SeededExecutor: TaskExecutor {
   init(_ driver: Driver) { self.driver = driver }
 
   func enqueue(_ job: consuming ExecutorJob) {
-    SeededTasks.handOver(unsafeBitCast(UnownedJob(job), to: UnsafeMutableRawPointer.self), to: driver, after: 0)
+    SeededTasks.handOver(RuntimeHooks.address(of: UnownedJob(job)), to: driver, after: 0)
   }
 }
 

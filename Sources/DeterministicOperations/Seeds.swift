@@ -78,9 +78,14 @@ public enum SeedSearch: Sendable {
 ///
 /// actor Account {
 ///   private(set) var balance = 100
-///   private func isAllowed(_ amount: Int) async -> Bool { balance >= amount }
-///   func pay(_ amount: Int) async { if await isAllowed(amount) { balance -= amount } }
+///   func pay(_ amount: Int) async {
+///     guard balance >= amount else { return }
+///     await Task.yield()  // asks a server: another payment may come in between
+///     balance -= amount
+///   }
 /// }
+///
+/// struct Overdrawn: Error {}
 ///
 /// func findsTheRace() async throws {
 ///   try await forEachSeed(0..<200, finds: .shortest) { _ in
@@ -88,8 +93,7 @@ public enum SeedSearch: Sendable {
 ///     async let first: Void = account.pay(80)
 ///     async let second: Void = account.pay(80)
 ///     _ = await (first, second)
-///     let balance = await account.balance
-///     precondition(balance >= 0)
+///     if await account.balance < 0 { throw Overdrawn() }
 ///   }
 /// }
 /// ```

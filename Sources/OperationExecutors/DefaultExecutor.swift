@@ -107,7 +107,7 @@ private final class DefaultExecutor: TaskJobRunner {
 
   func run(_ job: UnownedJob?) -> UInt {
     guard let job else { return 0 }
-    if cplatform_is_task(unsafeBitCast(job, to: UnsafeMutableRawPointer.self)) {
+    if cplatform_is_task(RuntimeHooks.address(of: job)) {
       return TaskSlot.run(for: self) { job.runSynchronously(on: RuntimeHooks.anyExecutor) }
     }
     // The turn of an actor: the tasks that it runs may block, and may go on when their calls have ended.

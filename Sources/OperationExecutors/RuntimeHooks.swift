@@ -20,6 +20,10 @@ package enum RuntimeHooks {
     unsafeBitCast(address, to: UnownedJob.self)
   }
 
+  package static func address(of job: UnownedJob) -> UnsafeMutableRawPointer {
+    unsafeBitCast(job, to: UnsafeMutableRawPointer.self)
+  }
+
   /// Lets a test take jobs, on whatever executor they would run otherwise. To be called before other threads use
   /// tasks: the runtime reads its executor without a lock.
   package static func claimTasks(_ claim: @escaping cplatform_task_claim) -> Bool {
@@ -68,7 +72,7 @@ package enum RuntimeHooks {
 
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
-      if !cplatform_hand_over(unsafeBitCast(job, to: UnsafeMutableRawPointer.self)) { Self.platform.enqueue(job) }
+      if !cplatform_hand_over(RuntimeHooks.address(of: job)) { Self.platform.enqueue(job) }
     }
 
     // `Task.sleep` asks the executor, if it can do this, and no hook.
@@ -91,8 +95,7 @@ package enum RuntimeHooks {
 
     private static func handsOver<C: Clock>(_ job: UnownedJob, after delay: C.Duration, on clock: C) -> Bool {
       guard let delay = delay as? Duration, clock is ContinuousClock || clock is SuspendingClock else { return false }
-      let address = unsafeBitCast(job, to: UnsafeMutableRawPointer.self)
-      return cplatform_hand_over_later(address, delay.nanosecondsUp, clock is ContinuousClock)
+      return cplatform_hand_over_later(RuntimeHooks.address(of: job), delay.nanosecondsUp, clock is ContinuousClock)
     }
 
     private static var scheduling: any SchedulingExecutor {

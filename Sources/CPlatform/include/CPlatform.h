@@ -303,9 +303,9 @@ cplatform_hook_state cplatform_set_default_executor(cplatform_default_executor e
 typedef bool (*cplatform_task_claim)(void *job, int64_t delay_ns);
 /// From now on this function is asked first. May be called again, with the same function.
 cplatform_hook_state cplatform_claim_tasks(cplatform_task_claim claim);
-/// What the hook does with a job that is due at once. False: the job belongs to the system's executor.
+/// Does what the hook does with a job that is due at once. False: the job belongs to the system's executor.
 bool cplatform_hand_over(void *job);
-/// The same with a job that is due later.
+/// Does what the hook does with a job that is due later.
 bool cplatform_hand_over_later(void *job, int64_t delay_ns, bool counts_suspended);
 /// The runtime numbers the tasks of a process, from 1 on; 0 where it does not tell. `task` is the object of a task.
 uint64_t cplatform_task_number(void *task);

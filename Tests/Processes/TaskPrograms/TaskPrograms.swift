@@ -185,7 +185,7 @@ enum TaskPrograms {
       print(log, await counter.log)
     },
     "priorities": {
-      // Whoever awaits a task raises it: these tell by a stream.
+      // A task that awaits another one raises its priority. So these tasks say theirs by a stream.
       let (values, continuation) = AsyncStream<TaskPriority>.makeStream()
       var next = values.makeAsyncIterator()
       for priority in [TaskPriority.background, .utility, .medium, .userInitiated] {
@@ -265,7 +265,7 @@ enum TaskPrograms {
       print(await counter.count, await MainActor.run { shown })
     },
     "actor-priorities": {
-      // An immediate task stands in the actor's line when the call that makes it returns.
+      // `Task.immediate` runs the task up to its first suspension: its call waits for the actor then.
       let counter = Counter()
       let tasks = await counter.whileBusy {
         [TaskPriority.background, .userInitiated, .utility].map { priority in
