@@ -118,5 +118,7 @@ extern RUNTIME_CALL void *swift_task_getCurrent(void) __attribute__((weak));
 
 bool cplatform_runs_task(void) { return !swift_task_getCurrent || swift_task_getCurrent(); }
 
+void *cplatform_current_task(void) { return swift_task_getCurrent ? swift_task_getCurrent() : NULL; }
+
 // The lowest byte of the flags is the kind of the job: 0 for a task, and others for the turns of default actors.
 bool cplatform_is_task(void *job) { return swift_task_getJobFlags && (swift_task_getJobFlags(job) & 0xFF) == 0; }

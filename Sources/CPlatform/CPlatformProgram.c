@@ -118,6 +118,8 @@ __attribute__((constructor)) static void trace_from_environment(void) {
 
 static sem_t dump_requests;
 static bool dump_wanted = false;
+bool cplatform_watching_tasks = false;
+
 static void request_dump(int signal) {
   (void)signal;
   sem_post(&dump_requests);
@@ -129,6 +131,7 @@ static void find_dump_wanted(void) {
   sem_init(&dump_requests, 0, 0);
   struct sigaction action = {.sa_handler = request_dump, .sa_flags = SA_RESTART};
   dump_wanted = sigaction(SIGUSR1, &action, NULL) == 0;
+  __atomic_store_n(&cplatform_watching_tasks, dump_wanted, __ATOMIC_RELAXED);
 }
 
 bool cplatform_dump_wanted(void) {

@@ -61,6 +61,7 @@ public final class BackendSerialExecutor: SerialExecutor, @unchecked Sendable {
   init(_ backend: any Backend) {
     self.backend = backend
     home = .of(backend)
+    _ = ProgramDump.isOn
   }
 
   /// Hands over a job of an actor. Swift's runtime calls this. O(1).

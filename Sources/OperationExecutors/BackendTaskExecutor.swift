@@ -26,6 +26,7 @@ public final class BackendTaskExecutor: TaskExecutor {
   init(_ backend: any Backend) {
     self.backend = backend
     home = .of(backend)
+    _ = ProgramDump.isOn
   }
 
   /// Hands a job of a task to the backend. Swift's runtime calls this. O(1).

@@ -58,6 +58,7 @@ private final class DefaultExecutor: TaskJobRunner {
       return try fail(state == cplatform_hook_taken ? .isTaken : .isUnsupported)
     }
     RuntimeHooks.takeExecutor()
+    _ = ProgramDump.isOn
     new._withUnsafeGuaranteedRef { $0.home.isDefaultExecutor.store(true, ordering: .relaxed) }
     checkNoTaskWasMade()
   }

@@ -48,6 +48,7 @@ package final class TaskJob: JobObject {
       $0.host = host
     }
     host?.expectTaskJob()
+    TaskWatch.note(job)
     return Job(word: UInt(bitPattern: object.toOpaque()))
   }
 
@@ -65,7 +66,7 @@ package final class TaskJob: JobObject {
     let (job, host) = (job.take(), host.take())
     // The memory goes back first: what the job hands over may take it.
     let isKept = Spares<SpareTaskJobs>.keep(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
-    let next = runner.run(job)
+    let next = TaskWatch.running(job) { runner.run(job) }
     host?.endTaskWait()
     return JobOutcome(next: next, isReleased: !isKept)
   }

@@ -275,6 +275,9 @@ bool cplatform_reuses_memory(void);
 
 /// Whether OPERATIONS_DUMP is set. If so, the first call makes SIGUSR1 release `cplatform_dump_wait`.
 bool cplatform_dump_wanted(void);
+/// Whether tasks are noted: what `cplatform_dump_wanted` has found, without a call.
+extern bool cplatform_watching_tasks;
+static inline bool cplatform_watches_tasks(void) { return __atomic_load_n(&cplatform_watching_tasks, __ATOMIC_RELAXED); }
 /// Blocks until the next SIGUSR1.
 void cplatform_dump_wait(void);
 
@@ -312,8 +315,25 @@ uint64_t cplatform_task_number(void *task);
 /// Whether the calling thread runs a task at this moment; true where the runtime does not tell. What
 /// `withUnsafeCurrentTask` says, without the copies that the compiler makes of what that gives.
 bool cplatform_runs_task(void);
+/// The task that the calling thread runs.
+void *_Nullable cplatform_current_task(void);
 /// Whether a job is a task, and not the turn of a default actor; false where the runtime does not tell.
 bool cplatform_is_task(void *job);
+
+// --- looking at tasks ------------------------------------------------------------------------------------------------
+
+/// Copies memory of this process that may be gone: false where any of the bytes is not mapped, or the system refuses
+/// the call.
+bool cplatform_read_memory(uintptr_t address, void *buffer, size_t size);
+/// The first word of every task of Swift's runtime; 0 where this runtime lays tasks out in a way that is not known.
+uintptr_t cplatform_task_metadata(void);
+/// Whether an address lies in the program, or in a library.
+bool cplatform_is_in_image(uintptr_t address);
+/// Writes the linker's name of the function that holds an address, or "file+0x12" where the file names none. Reads the
+/// file's symbols: O(symbols). False: no file holds the address.
+bool cplatform_function_name(uintptr_t address, char *name, size_t size);
+/// The name of a function of Swift's as in source; NULL where the runtime cannot tell. To be freed.
+char *_Nullable cplatform_demangled(const char *name);
 
 #pragma clang assume_nonnull end
 

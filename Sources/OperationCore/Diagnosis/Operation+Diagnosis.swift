@@ -23,6 +23,7 @@ extension Operation {
       return diagnosis(
         queue: queue,
         [.executing(since: executingFor(now))] + (end(now).map { [.goesOn(until: $0)] } ?? [])
+          + (bodyRun?.taskNumber.map { [.isTask($0)] } ?? [])
           + (awaited.isEmpty ? [] : [.awaits(awaited.map(\.asDependency))])
           + (work.isEmpty ? [] : [.runs(work)]))
     }
@@ -66,7 +67,8 @@ extension Operation {
   final var asHolder: OperationDiagnosis.Holder {
     let now = stateNow
     return OperationDiagnosis.Holder(
-      operation: label, since: executingFor(now), end: end(now), awaits: awaitedNow.map(\.label))
+      operation: label, since: executingFor(now), end: end(now), awaits: awaitedNow.map(\.label),
+      task: bodyRun?.taskNumber)
   }
 
   /// What the asynchronous body awaits, and the members of a group: those that have not finished.

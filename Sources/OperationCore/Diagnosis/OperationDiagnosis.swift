@@ -1,3 +1,5 @@
+import Primitives
+
 /// Why an operation has not started, at some instant.
 public struct OperationDiagnosis: Sendable, CustomStringConvertible {
   /// One thing that stands between an operation and its start, or the fact that nothing does.
@@ -12,6 +14,8 @@ public struct OperationDiagnosis: Sendable, CustomStringConvertible {
     /// The operation's asynchronous body waits for operations that have not finished, or a group for its members; each
     /// with its state.
     case awaits([Dependency])
+    /// The operation's asynchronous body is this task, by the runtime's number: ``TaskDiagnosis`` has the same.
+    case isTask(UInt64)
     /// The operation runs a graph: how many nodes have begun, and which ones run, a line for each.
     case runs([String])
     /// The operation has finished, so nothing holds it back any more.
@@ -55,13 +59,18 @@ public struct OperationDiagnosis: Sendable, CustomStringConvertible {
     public let end: End?
     /// Class, address and name of what the operation's asynchronous body awaits, or of the members of a group.
     public let awaits: [String]
+    /// The number of the task that runs the operation's asynchronous body.
+    public let task: UInt64?
 
     /// What follows the operation's name in a list.
     var details: String {
       let named = awaits.prefix(DiagnosisLimits.named).joined(separator: ", ")
       let rest = awaits.count > DiagnosisLimits.named ? " and \(awaits.count - DiagnosisLimits.named) more" : ""
-      return (since.map { " for \(milliseconds($0))" } ?? "") + (end.map { "; ends when \($0)" } ?? "")
-        + (awaits.isEmpty ? "" : ", which awaits \(named)\(rest)")
+      let parts = [
+        since.map { " for \(milliseconds($0))" }, task.map { " as task \($0)" }, end.map { "; ends when \($0)" },
+        awaits.isEmpty ? nil : ", which awaits \(named)\(rest)",
+      ]
+      return parts.compactMap(\.self).joined()
     }
   }
 
@@ -99,6 +108,7 @@ extension OperationDiagnosis.Reason: CustomStringConvertible {
     case .notInAQueue: ["is in no queue: it starts when it is added to one, or by start()"]
     case .executing(let since): ["is executing" + (since.map { ", for \(milliseconds($0))" } ?? "")]
     case .goesOn(let end): ["ends when \(end)"]
+    case .isTask(let number): ["its body is task \(number)"]
     case .awaits(let all):
       ["its body awaits \(counted(all.count, "unfinished operation")):"] + lines(all)
     case .runs(let lines): lines
@@ -136,14 +146,6 @@ extension OperationDiagnosis.Reason: CustomStringConvertible {
       + DiagnosisLimits.rest(holders.count)
   }
 }
-
-/// Nanoseconds for people.
-func milliseconds(_ nanoseconds: UInt64) -> String {
-  nanoseconds < 10_000_000_000 ? "\(nanoseconds / 1_000_000) ms" : "\(nanoseconds / 1_000_000_000) s"
-}
-
-/// A count and its noun, for people.
-func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
 enum DiagnosisLimits {
   /// Operations named in one list.

@@ -1,4 +1,5 @@
 import CPlatform
+import OperationExecutors
 import OperationJobs
 import Primitives
 
@@ -19,6 +20,8 @@ public struct QueueDiagnosis: Sendable, CustomStringConvertible {
   /// Overridden properties of operations, of any queue, that the library reads and that have not returned for a
   /// millisecond or longer. Such a property waits for something, or computes.
   public let unansweredQuestions: Int
+  /// The tasks of the process, as ``TaskDiagnosis/all`` has them: none without OPERATIONS_DUMP in the environment.
+  public let tasks: [TaskDiagnosis]
 
   /// Several lines for people.
   public var description: String {
@@ -33,6 +36,7 @@ public struct QueueDiagnosis: Sendable, CustomStringConvertible {
       lines.append("  reads of overridden properties that have not returned, in any queue: \(unansweredQuestions)")
     }
     lines.append("  backend: \(backend)")
+    lines += TaskDiagnosis.lines(tasks).flatMap { $0.split(separator: "\n").map { "  \($0)" } }
     return lines.joined(separator: "\n")
   }
 }
@@ -40,11 +44,14 @@ public struct QueueDiagnosis: Sendable, CustomStringConvertible {
 extension OperationQueue {
   /// Why nothing, or not everything, of the queue runs. The diagnosis says what executes and for how long, what
   /// keeps each of the first operations from starting, the cycles, and what the backend's threads do: compute, wait
-  /// inside the library, or block, and in which call of the kernel's.
+  /// inside the library, or block, and in which call of the kernel's. With OPERATIONS_DUMP in the environment it also
+  /// lists tasks.
   ///
   /// A snapshot, for people and logs. May be called on any thread, never blocks for long, runs no code of yours.
   /// O(pending operations).
-  public final func diagnosis() -> QueueDiagnosis {
+  public final func diagnosis() -> QueueDiagnosis { diagnosis(withTasks: true) }
+
+  final func diagnosis(withTasks: Bool) -> QueueDiagnosis {
     let pending = snapshot()
     // Each operation is looked at once, because the queue goes on meanwhile.
     var executing: [Operation] = []
@@ -62,7 +69,7 @@ extension OperationQueue {
       executing: executing.map(\.asHolder),
       waiting: waiting.map { $0.whyNotStarted() },
       cycles: DependencyGraph.cycles(from: pending).map { $0.map(\.label) }, backend: backendSummary,
-      unansweredQuestions: Examiner.unanswered)
+      unansweredQuestions: Examiner.unanswered, tasks: withTasks ? TaskDiagnosis.all : [])
   }
 
   /// How many operations a diagnosis explains.

@@ -55,6 +55,8 @@ extension Operation {
       Spin.until { hasDeparted }
       return true
     }
+    let watched = watchAwait()
+    defer { TaskWatch.end(awaiting: watched) }
     return await withTaskPriorityEscalationHandler {
       // Behind the handler's beginning: no raise lies between the two.
       escalate(to: Task.currentPriority)
@@ -77,8 +79,13 @@ extension Operation {
       waiter.end(isFinished: true)
       return Spin.until { hasDeparted }
     }
+    let watched = watchAwait()
+    defer { TaskWatch.end(awaiting: watched) }
     _ = await withUnsafeContinuation { waiter.wait($0) }
   }
+
+  /// What a diagnosis of the calling task names.
+  private final func watchAwait() -> UInt? { TaskWatch.awaiting { "\(self.label): \(self.stateInWords)" } }
 
   /// - Returns: false when the operation has finished.
   private final func link(_ waiter: FinishWaiter) -> Bool {

@@ -1,3 +1,4 @@
+import CPlatform
 import OperationExecutors
 import OperationJobs
 import Primitives
@@ -142,6 +143,11 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
 
   func setMembers(_ queue: OperationQueue) { lock.withLock { makeMore().members = queue } }
 
+  /// The runtime's number of the task, until the body has ended.
+  var taskNumber: UInt64? {
+    lock.withLock { task.map { cplatform_task_number(unsafeBitCast($0, to: UnsafeMutableRawPointer.self)) } }
+  }
+
   /// What the body awaits, and the members of its group.
   var awaitedNow: [Operation] {
     let (first, others, members) = lock.withLock { (awaited, more?.others ?? [], more?.members) }
@@ -155,14 +161,18 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
       return held.take()
     }
     // The code that started the operation may wait for it, and goes on in any case.
-    if let first { TaskSlot.without { first.runSynchronously(on: asUnownedTaskExecutor()) } }
+    if let first { runFirst(first) }
+  }
+
+  private func runFirst(_ job: UnownedJob) {
+    TaskWatch.running(job) { TaskSlot.without { job.runSynchronously(on: asUnownedTaskExecutor()) } }
   }
 
   /// The body will never run: the task ends without it, on the calling thread.
   func abandon() {
     guard takeBody() != nil else { return }
     let first = lock.withLock { held.take() }
-    if let first { TaskSlot.without { first.runSynchronously(on: asUnownedTaskExecutor()) } }
+    if let first { runFirst(first) }
     let members = lock.withLock {
       task = nil
       return more?.members.take()
@@ -212,7 +222,8 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
       }
       return max(urgency, operation?.level ?? 0)
     }
-    if let level { handOver(TaskJob.make(job, level: level, runner: self)) }
+    // A job that is held is noted here, any other one as a job of the backend.
+    if let level { handOver(TaskJob.make(job, level: level, runner: self)) } else { TaskWatch.note(job) }
   }
 }
 

@@ -58,10 +58,19 @@ enum DefaultExecutorScenarios {
         all["tasks-\(name)-\(executor)"] = { run(on: executor, program) }
       }
     }
+    for backend in executors where backend != "none" {
+      all["default-executor-looks-\(backend)"] = { run(on: backend, looks) }
+    }
     for pool in ["stealing", "threadpool"] {
       all["default-executor-threads-\(pool)"] = { run(on: pool, threads) }
       all["default-executor-blocked-\(pool)"] = { run(on: pool, blocked) }
       all["default-executor-waits-\(pool)"] = { run(on: pool, waits) }
+      for (name, program) in StuckPrograms.all {
+        all["stuck-\(name)-\(pool)"] = {
+          install(pool)
+          StuckPrograms.run(program)
+        }
+      }
     }
     return all
   }()
@@ -179,6 +188,26 @@ enum DefaultExecutorScenarios {
       }
     }
     print("all have ended")
+  }
+
+  /// Somebody looks at tasks of all kinds while they come and go.
+  private static let looks: TaskPrograms.Program = {
+    let isOver = Mutex(false)
+    let seen = TaskPrograms.Tally()
+    let end = DispatchSemaphore(value: 0)
+    _ = PlatformThread.start(name: "looks") {
+      while !isOver.withLock({ $0 }) { seen.add(TaskDiagnosis.all.count) }
+      end.signal()
+    }
+    for program in ["actor-alone", "async-let", "group-discarding", "group-nested", "operations", "sleep-ten-thousand"]
+    {
+      try await TaskPrograms.all[program]?()
+    }
+    isOver.withLock { $0 = true }
+    block(end)
+    // This task alone.
+    while TaskDiagnosis.all.count > 1 { await Task.yield() }
+    print(seen.value > 1 ? "some were seen, and none is left" : "none was seen")
   }
 
   private static func block(_ semaphore: DispatchSemaphore) { semaphore.wait() }

@@ -117,15 +117,37 @@ struct DefaultExecutorTests {
     #expect(run.output.contains("Operations: ") && run.output.contains(reason), "\(run.output)")
   }
 
+  static let stuck = [
+    "actor-held", "actor-that-awaits", "async-let", "asynchronous-operation", "body", "cancelled", "child-of-group",
+    "circle", "computes", "continuation", "dependency", "drained", "limit", "locks", "main-actor", "many", "no-thread",
+    "preference", "semaphore", "serial-executor-held", "sleep", "stream", "suspended-queue", "task",
+  ]
+
+  @Test("row 47: a dump of a program that hangs names the task that is to blame", arguments: stuck, pools)
+  func culprits(program: String, pool: String) throws {
+    let run = try Scenario(running: "TaskPrograms", "stuck-\(program)-\(pool)", variables: ["OPERATIONS_DUMP=1"])
+    #expect(run.exitCode == 0, "signal \(run.signal ?? 0): \(run.output)")
+  }
+
+  @Test("row 47: tasks that come and go are looked at without harm", arguments: backends)
+  func looks(backend: String) throws {
+    let run = try Scenario(
+      running: "TaskPrograms", "default-executor-looks-\(backend)", variables: ["OPERATIONS_DUMP=1"])
+    #expect(run.exitCode == 0, "signal \(run.signal ?? 0): \(run.output)")
+    #expect(run.output.contains("some were seen, and none is left"), "\(run.output)")
+  }
+
   @Test("the programs that there are are the ones expected to say something")
   func nothingIsForgotten() throws {
     var expected: Set<String> = ["default-executor-taken", "default-executor-main-returns"]
     for program in Self.programs.map(\.0) + ["ends-in-the-middle"] {
       for executor in ["none"] + Self.backends { expected.insert("tasks-\(program)-\(executor)") }
     }
-    for kind in ["threads", "blocked", "waits"] {
-      for pool in Self.pools { expected.insert("default-executor-\(kind)-\(pool)") }
+    for pool in Self.pools {
+      for kind in ["threads", "blocked", "waits"] { expected.insert("default-executor-\(kind)-\(pool)") }
+      for program in Self.stuck { expected.insert("stuck-\(program)-\(pool)") }
     }
+    for backend in Self.backends { expected.insert("default-executor-looks-\(backend)") }
     for (misuse, _) in Self.misuses { expected.insert("default-executor-\(misuse)") }
     let all = try Scenario(running: "TaskPrograms").output
     #expect(Set(all.split(separator: "\n").map(String.init)) == expected)
