@@ -101,12 +101,5 @@ bool cplatform_function_name(uintptr_t address, char *name, size_t size) {
     }
   }
   if (descriptor >= 0) close(descriptor);
-  if (is_found) return true;
-  const char *slash = strrchr(info.dli_fname, '/');
-  if (info.dli_sname && address - (uintptr_t)info.dli_saddr < 65536) {
-    snprintf(name, size, "%s", info.dli_sname);
-  } else {
-    snprintf(name, size, "%s+0x%zx", slash ? slash + 1 : info.dli_fname, (size_t)(address - base));
-  }
-  return true;
+  return is_found;
 }

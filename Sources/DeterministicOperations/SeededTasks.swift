@@ -6,20 +6,29 @@ import Scheduling
 
 /// Why a seeded test ended without a result of its own.
 public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
-  /// Every task of the test waits for something that nothing in the test will bring.
-  case allTasksWait(seed: UInt64)
-  /// The tasks of the test have made a million steps.
-  case hasNoEnd(seed: UInt64)
+  /// Every task of the test waits for something that nothing in the test will bring. `tasks`: which, for what, and in
+  /// which function, for people, as ``TaskDiagnosis`` says it. A task has the number that it has in the steps.
+  case allTasksWait(seed: UInt64, tasks: [String])
+  /// The tasks of the test have made a million steps. `tasks`: as with `allTasksWait`.
+  case hasNoEnd(seed: UInt64, tasks: [String])
+  /// Tasks left the order of the test, which may not: `backend.departures`.
+  case left(seed: UInt64, departures: [String])
   /// Swift's runtime has no place for tasks of tests, or another package has taken the place.
   case isUnsupported
 
   public var description: String {
     switch self {
-    case .allTasksWait(let seed):
-      "with seed \(seed) every task of the test waits for something that nothing in the test will bring"
-    case .hasNoEnd(let seed): "with seed \(seed) the tasks of the test have made a million steps, and it has not ended"
+    case .allTasksWait(let seed, let tasks):
+      lines("with seed \(seed) every task of the test waits for something that nothing in the test will bring", tasks)
+    case .hasNoEnd(let seed, let tasks):
+      lines("with seed \(seed) the tasks of the test have made a million steps, and it has not ended", tasks)
+    case .left(let seed, let departures): lines("with seed \(seed) tasks left the order of the test", departures)
     case .isUnsupported: "tasks cannot belong to a seed: Swift's runtime, or another package, does not let them"
     }
+  }
+
+  private func lines(_ title: String, _ more: [String]) -> String {
+    ([title] + more).joined(separator: more.isEmpty ? "" : "\n")
   }
 }
 
@@ -42,7 +51,8 @@ public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
 ///
 /// *What leaves*: the main actor, actors with executors of their own, tasks that prefer another executor, threads and
 /// Dispatch run beside the test, in real time. A task that such code resumes is back in the order. The virtual time
-/// goes on meanwhile: whatever leaves loses against every sleep.
+/// goes on meanwhile: whatever leaves loses against every sleep. `backend.departures` names the tasks that came
+/// back so, and the threads. With `mayLeave: false` such a test fails.
 ///
 /// *Polling*: after 10,000 steps at one instant each step takes a millisecond, so that a task which polls with
 /// `Task.yield()` sees others wake up.
@@ -59,34 +69,39 @@ public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
 ///   - workers: virtual workers, for operations.
 ///   - strategy: how the imitated pool schedules operations.
 ///   - patience: how long all tasks may wait, in real time, for something outside of the test.
+///   - mayLeave: whether the test may leave the order. If not, one that did fails when its body has ended.
 ///   - recordsSteps: whether the backend's `steps` has the steps.
 ///   - body: the test.
-/// - Throws: what the body throws, and `SeededTasksError` when all tasks wait for `patience`, or make a million steps.
+/// - Throws: what the body throws, and `SeededTasksError` when all tasks wait for `patience`, make a million steps, or
+///   left the order and may not.
 public func withSeededTasks<Result: Sendable>(
   seed: UInt64, workers: Int = 4, strategy: StealingStrategy = .init(), patience: Duration = .seconds(1),
-  recordsSteps: Bool = false, _ body: @escaping @Sendable (DeterministicBackend) async throws -> Result
+  mayLeave: Bool = true, recordsSteps: Bool = false,
+  _ body: @escaping @Sendable (DeterministicBackend) async throws -> Result
 ) async throws -> Result {
   let backend = DeterministicBackend(
     workers: workers, strategy: strategy, seed: SeedVariable.value ?? seed, runsByItself: false, advancesByItself: true,
     patience: patience, recordsSteps: recordsSteps)
-  return try await backend.hostTasks(body)
+  return try await backend.hostTasks(mayLeave: mayLeave, body)
 }
 
 extension DeterministicBackend {
   /// Runs the body as a task of its own, on this backend with all tasks that it makes, and shuts the backend down.
   func hostTasks<Value: Sendable>(
-    _ body: @escaping @Sendable (DeterministicBackend) async throws -> Value
+    mayLeave: Bool, _ body: @escaping @Sendable (DeterministicBackend) async throws -> Value
   ) async throws -> Value {
     guard SeededTasks.areClaimed else { throw SeededTasksError.isUnsupported }
     let end = SeededEnd<Value>()
-    driver.seeded = SeededTest(on: driver) { [seed] failure in
+    driver.seeded = SeededTest(on: driver) { [seed] failure, test in
       let error: SeededTasksError =
         switch failure {
-        case .allTasksWait: .allTasksWait(seed: seed)
-        case .hasNoEnd: .hasNoEnd(seed: seed)
+        case .allTasksWait: .allTasksWait(seed: seed, tasks: test.tasksInWords)
+        case .hasNoEnd: .hasNoEnd(seed: seed, tasks: test.tasksInWords)
         }
       end.end(.failure(error))
     }
+    // For what an error says of them.
+    cplatform_watch_tasks()
     SeededTasks.testBegins()
     driver.setTest(isUnderWay: true)
     let outcome = await withTaskCancellationHandler {
@@ -113,8 +128,15 @@ extension DeterministicBackend {
     self.end(outcome)
     driver.dropLateJobs()
     SeededTasks.testEnds(on: driver)
-    return try outcome.get()
+    let value = try outcome.get()
+    let departures = departures
+    if !mayLeave, !departures.isEmpty { throw SeededTasksError.left(seed: seed, departures: departures) }
+    return value
   }
+
+  /// What left the order of a seeded test and came back, for people: which task, and the thread that handed it over.
+  /// The first hundred. A task has the number that it has in the steps.
+  public var departures: [String] { driver.seeded?.departures ?? [] }
 }
 
 /// The end of a seeded test: the first one counts.

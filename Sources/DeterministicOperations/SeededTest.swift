@@ -22,24 +22,27 @@ final class SeededTest: @unchecked Sendable {
   private let state = Mutex(State())
   /// Where the runtime believes that the test's tasks run.
   fileprivate let executor: SeededExecutor
-  private let whenFailed: @Sendable (Failure) -> Void
+  private let whenFailed: @Sendable (Failure, SeededTest) -> Void
 
   private struct State {
     /// A task with a smaller number was there before the test: 0 while the test's own task is not made.
     var firstTask: UInt64 = 0
-    /// The tasks of the test that were seen, and in which order.
-    var tasks: [UInt64: Int] = [:]
+    /// The tasks of the test that were seen: where each lies, and as which number it is shown.
+    var tasks: [UInt64: (address: UInt, shown: UInt64)] = [:]
+    var departures: [String] = []
   }
 
   /// - Parameter whenFailed: called without locks. May be called several times.
-  init(on driver: Driver, whenFailed: @escaping @Sendable (Failure) -> Void) {
+  init(
+    on driver: Driver, whenFailed: @escaping @Sendable (Failure, SeededTest) -> Void
+  ) {
     executor = SeededExecutor(driver)
     self.whenFailed = whenFailed
   }
 
   deinit { cvirtual_time_free(time) }
 
-  func end(_ failure: Failure) { whenFailed(failure) }
+  func end(_ failure: Failure) { whenFailed(failure, self) }
 
   // MARK: - Time
 
@@ -59,11 +62,13 @@ final class SeededTest: @unchecked Sendable {
   /// A thread of the backend, or the thread that makes the test's own task, hands over a task that nobody else owns.
   /// The test's own task is the first.
   /// - Returns: false for a task that was there before the test.
-  fileprivate func adds(_ number: UInt64) -> Bool {
+  fileprivate func adds(_ number: UInt64, at task: UnsafeMutableRawPointer) -> Bool {
     state.withLock { state in
       if state.firstTask == 0 { state.firstTask = number }
       if number < state.firstTask { return false }
-      if state.tasks[number] == nil { state.tasks[number] = state.tasks.count }
+      if state.tasks[number] == nil {
+        state.tasks[number] = (UInt(bitPattern: task), UInt64(state.tasks.count + 1))
+      }
       return true
     }
   }
@@ -72,7 +77,27 @@ final class SeededTest: @unchecked Sendable {
   fileprivate func label(of job: UnsafeMutableRawPointer) -> String {
     guard cplatform_is_task(job) else { return "an actor" }
     let number = cplatform_task_number(job)
-    return state.withLock { $0.tasks[number] }.map { "task \($0 + 1)" } ?? "a task"
+    return label(number)
+  }
+
+  private func label(_ number: UInt64) -> String {
+    state.withLock { $0.tasks[number]?.shown }.map { "task \($0)" } ?? "a task"
+  }
+
+  /// The tasks that have not ended, and what each does or waits for.
+  var tasksInWords: [String] { TaskDiagnosis.lines(of: state.withLock { $0.tasks }) }
+
+  // MARK: - What leaves the order
+
+  private static let mostDepartures = 100
+
+  /// The tasks that came back from outside.
+  var departures: [String] { state.withLock { $0.departures } }
+
+  fileprivate func leaves(_ number: UInt64, _ words: @autoclosure () -> String) {
+    if state.withLock({ $0.departures.count }) >= Self.mostDepartures { return }
+    let line = "\(label(number)) \(words())"
+    state.withLock { $0.departures.append(line) }
   }
 }
 
@@ -115,12 +140,13 @@ enum SeededTasks {
   fileprivate static func handOver(_ address: UnsafeMutableRawPointer, to driver: Driver, after delay: Int64) {
     guard let test = driver.seeded else { fatalError("Operations: a task belongs to a test that is none") }
     let (job, isTask) = (RuntimeHooks.job(at: address), cplatform_is_task(address))
+    TaskWatch.note(job)
     let part = Job {
       // The driver holds the test, and the test the executor.
       withExtendedLifetime(driver) {
         if isTask {
           // Not the executor that the task prefers: so the runtime hands the task over anew where it goes to an actor.
-          job.runSynchronously(on: test.executor.asUnownedTaskExecutor())
+          TaskWatch.running(job) { job.runSynchronously(on: test.executor.asUnownedTaskExecutor()) }
         } else {
           job.runSynchronously(on: RuntimeHooks.anyExecutor)
         }
@@ -140,16 +166,28 @@ enum SeededTasks {
     // The turn of an actor has no task: it belongs to who found the actor idle.
     guard cplatform_is_task(job) else { return test == nil ? nil : here }
     let number = cplatform_task_number(job)
-    return owners.withLock { owners in
+    let owner = owners.withLock { owners -> Driver? in
       guard owners.testsUnderWay > 0 else { return nil }
       if let owner = owners.drivers[number] { return owner }
-      if let here, let test, !owners.foreign.contains(number), test.adds(number) {
+      if let here, let test, !owners.foreign.contains(number),
+        test.adds(number, at: job)
+      {
         owners.drivers[number] = here
         return here
       }
       owners.foreign.insert(number)
       return nil
     }
+    if let owner, owner !== here {
+      owner.seeded?.leaves(number, "was handed over by the thread \"\(threadName)\"")
+    }
+    return owner
+  }
+
+  private static var threadName: String {
+    var name = [CChar](repeating: 0, count: 16)
+    cplatform_thread_get_name(&name)
+    return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }
 

@@ -58,7 +58,9 @@ private final class DefaultExecutor: TaskJobRunner {
       return try fail(state == cplatform_hook_taken ? .isTaken : .isUnsupported)
     }
     RuntimeHooks.takeExecutor()
-    _ = ProgramDump.isOn
+    if ProgramDump.isOn, let backend = backend as? any SupervisedBackend {
+      ProgramDump.add { ["the default executor is \(backend.threadsInWords)"] }
+    }
     new._withUnsafeGuaranteedRef { $0.home.isDefaultExecutor.store(true, ordering: .relaxed) }
     checkNoTaskWasMade()
   }

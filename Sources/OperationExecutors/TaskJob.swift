@@ -66,7 +66,8 @@ package final class TaskJob: JobObject {
     let (job, host) = (job.take(), host.take())
     // The memory goes back first: what the job hands over may take it.
     let isKept = Spares<SpareTaskJobs>.keep(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
-    let next = TaskWatch.running(job) { runner.run(job) }
+    var next: UInt = 0
+    TaskWatch.running(job) { next = runner.run(job) }
     host?.endTaskWait()
     return JobOutcome(next: next, isReleased: !isKept)
   }

@@ -144,12 +144,16 @@ struct SeededTaskTests {
     let error = try #require(
       await #expect(throws: SeededTasksError.self) {
         try await withSeededTasks(seed: 3) { _ in
-          let waiter = Task { for await _ in AsyncStream<Void>.makeStream().stream {} }
+          let waiter = Task(name: "reader") { for await _ in AsyncStream<Void>.makeStream().stream {} }
           await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
           await waiter.value
         }
       })
-    #expect(error == .allTasksWait(seed: 3))
+    guard case .allTasksWait(seed: 3, let tasks) = error else { throw error }
+    #expect(tasks.first == "2 tasks" && tasks.count == 3)
+    #expect(
+      "\(error)".contains("\ntask 2 \"reader\", priority medium: has waited for somebody to resume its continuation"))
+    #expect("\(error)".contains("\n  in closure #1"), "\(error)")
   }
 
   @Test("tests run beside each other, and inside of each other")
@@ -174,19 +178,22 @@ struct SeededTaskTests {
       while wakes.value == 0 { await Task.yield() }
       #expect(backend.now >= .milliseconds(10) && backend.now < .milliseconds(100))
     }
-    await #expect(throws: SeededTasksError.hasNoEnd(seed: 9)) {
-      try await withSeededTasks(seed: 9) { _ in
-        Task { while true { try await Task.sleep(for: .seconds(1)) } }
-        for await _ in AsyncStream<Void>.makeStream().stream {}
-      }
-    }
+    let error = try #require(
+      await #expect(throws: SeededTasksError.self) {
+        try await withSeededTasks(seed: 9) { _ in
+          Task(name: "ticks") { while true { try await Task.sleep(for: .seconds(1)) } }
+          for await _ in AsyncStream<Void>.makeStream().stream {}
+        }
+      })
+    guard case .hasNoEnd(seed: 9, let tasks) = error else { throw error }
+    #expect(tasks.contains { $0.contains("\"ticks\"") })
   }
 
   @Test("a body that somebody resumes behind the end of its test adds nothing")
   func lateBody() async throws {
     let end = AsyncStream<Void>.makeStream()
     let (late, added) = (Counter(), Counter())
-    await #expect(throws: SeededTasksError.allTasksWait(seed: 1)) {
+    await #expect(throws: SeededTasksError.self) {
       try await withSeededTasks(seed: 1, patience: .milliseconds(20)) { _ in
         for await _ in end.stream {}
         OperationQueue().addOperation { added.increment() }
@@ -222,6 +229,27 @@ struct SeededTaskTests {
     }
     try await test.value
     #expect(await isOutside.value)
+  }
+
+  @Test("what leaves is named, and a test may demand that nothing does")
+  func departures() async throws {
+    let order = try await withSeededTasks(seed: 4, mayLeave: false) { backend in
+      (await Self.order(backend), backend.departures)
+    }
+    #expect(order.0.count == 11 && order.1.isEmpty)
+    let lines = try await withSeededTasks(seed: 4, patience: .seconds(100)) { backend in
+      await withUnsafeContinuation { continuation in DispatchQueue(label: "a queue").async { continuation.resume() } }
+      await MainActor.run {}
+      return backend.departures
+    }
+    #expect(lines.first?.hasPrefix("task 1 was handed over by the thread ") == true, "\(lines)")
+    #expect(lines.count == 2, "\(lines)")
+    let error = try #require(
+      await #expect(throws: SeededTasksError.self) {
+        try await withSeededTasks(seed: 4, patience: .seconds(100), mayLeave: false) { _ in await MainActor.run {} }
+      })
+    guard case .left(seed: 4, let departures) = error else { throw error }
+    #expect(departures.count == 1 && "\(error)".hasSuffix("tasks left the order of the test\n\(departures[0])"))
   }
 
   @Test("the shortest failure of many seeds is found")

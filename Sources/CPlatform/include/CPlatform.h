@@ -277,6 +277,8 @@ bool cplatform_reuses_memory(void);
 bool cplatform_dump_wanted(void);
 /// Whether tasks are noted: what `cplatform_dump_wanted` has found, without a call.
 extern bool cplatform_watching_tasks;
+/// From now on tasks are noted, also without the variable.
+static inline void cplatform_watch_tasks(void) { __atomic_store_n(&cplatform_watching_tasks, true, __ATOMIC_RELAXED); }
 static inline bool cplatform_watches_tasks(void) { return __atomic_load_n(&cplatform_watching_tasks, __ATOMIC_RELAXED); }
 /// Blocks until the next SIGUSR1.
 void cplatform_dump_wait(void);
@@ -329,8 +331,8 @@ bool cplatform_read_memory(uintptr_t address, void *buffer, size_t size);
 uintptr_t cplatform_task_metadata(void);
 /// Whether an address lies in the program, or in a library.
 bool cplatform_is_in_image(uintptr_t address);
-/// Writes the linker's name of the function that holds an address, or "file+0x12" where the file names none. Reads the
-/// file's symbols: O(symbols). False: no file holds the address.
+/// Writes the linker's name of the function that holds an address. Reads the symbols of the file: O(symbols). False:
+/// the file has none, or no file holds the address.
 bool cplatform_function_name(uintptr_t address, char *name, size_t size);
 /// The name of a function of Swift's as in source; NULL where the runtime cannot tell. To be freed.
 char *_Nullable cplatform_demangled(const char *name);

@@ -45,7 +45,7 @@ extension OperationQueue {
   /// Why nothing, or not everything, of the queue runs. The diagnosis says what executes and for how long, what
   /// keeps each of the first operations from starting, the cycles, and what the backend's threads do: compute, wait
   /// inside the library, or block, and in which call of the kernel's. With OPERATIONS_DUMP in the environment it also
-  /// lists tasks.
+  /// lists tasks, as ``TaskDiagnosis/all`` does.
   ///
   /// A snapshot, for people and logs. May be called on any thread, never blocks for long, runs no code of yours.
   /// O(pending operations).
@@ -85,35 +85,8 @@ extension OperationQueue {
   /// What the backend's threads do, in one line or a few.
   final var backendSummary: String {
     guard let supervised = supervisedBackend else { return "\(backendName), which tells nothing of its threads" }
-    let rows = supervised.givenUpRows
-    let cost =
-      rows.isEmpty
-      ? ""
-      : " (\(counted(rows.count, "row")) of the contract given up: \(rows.map(String.init).joined(separator: ", ")))"
-    return supervised.report.summary(name: backendName + cost, workerCount: backendWorkerCount)
+    return supervised.threadsInWords
   }
 }
 
 extension OperationQueue: CustomDebugStringConvertible {}
-
-extension BackendReport {
-  func summary(name: String, workerCount: Int) -> String {
-    var text = "\(name), \(counted(workerCount, "worker")), \(counted(threads.count, "thread")): "
-    let busy = threads.filter(\.isBusy)
-    let waiting = busy.filter(\.isWaiting)
-    let blocked = busy.filter { $0.isBlocked && !$0.isWaiting }
-    let computing = busy.count - waiting.count - blocked.count
-    text +=
-      "\(computing) computing, \(blocked.count) blocked in their bodies, \(waiting.count) waiting for operations, "
-    text += "\(threads.count - busy.count) idle; \(counted(queued, "job")) queued"
-    if isRefused { text += "; the system refuses further threads" }
-    if isFull { text += "; there are as many threads as there may be" }
-    let now = cplatform_now_ns()
-    for thread in (blocked + waiting).prefix(DiagnosisLimits.named) {
-      let since = thread.since.map { ", in the same job for at least \(milliseconds(now &- $0))" } ?? ""
-      text += "\n    thread \(thread.threadID) \(thread.isWaiting ? "waits for an operation" : "blocks")"
-      text += " (kernel: \(thread.kernelWord))\(since)"
-    }
-    return text
-  }
-}

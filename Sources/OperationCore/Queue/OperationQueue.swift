@@ -247,8 +247,8 @@ open class OperationQueue: JobQueue, @unchecked Sendable {
     return "<\(type(of: self)) 0x\(address)\(label) on \(backend.name)>"
   }
 
-  /// The text of `diagnosis()`.
-  open var debugDescription: String { diagnosis().description }
+  /// The text of `diagnosis()`, without tasks.
+  open var debugDescription: String { diagnosis(withTasks: false).description }
 
   /// The limit that leaves the number of running operations to the backend.
   public static let defaultMaxConcurrentOperationCount = -1

@@ -85,7 +85,10 @@ extension Operation {
   }
 
   /// What a diagnosis of the calling task names.
-  private final func watchAwait() -> UInt? { TaskWatch.awaiting { "\(self.label): \(self.stateInWords)" } }
+  private final func watchAwait() -> UInt? {
+    guard cplatform_watches_tasks() else { return nil }
+    return TaskWatch.awaiting { "\(self.label): \(self.stateInWords)" }
+  }
 
   /// - Returns: false when the operation has finished.
   private final func link(_ waiter: FinishWaiter) -> Bool {

@@ -222,8 +222,7 @@ final class TaskRun: TaskExecutor, @unchecked Sendable {
       }
       return max(urgency, operation?.level ?? 0)
     }
-    // A job that is held is noted here, any other one as a job of the backend.
-    if let level { handOver(TaskJob.make(job, level: level, runner: self)) } else { TaskWatch.note(job) }
+    if let level { handOver(TaskJob.make(job, level: level, runner: self)) }
   }
 }
 

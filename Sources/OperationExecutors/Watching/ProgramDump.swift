@@ -16,6 +16,7 @@ package enum ProgramDump {
       while true {
         cplatform_dump_wait()
         for section in lock.withLock({ sections }) { for line in section() { printError(line) } }
+        if let obstacle = TaskDiagnosis.obstacle { printError(obstacle) }
         for line in TaskDiagnosis.lines(TaskDiagnosis.all) { printError(line) }
       }
     }

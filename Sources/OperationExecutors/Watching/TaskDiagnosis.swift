@@ -19,7 +19,8 @@ public struct TaskDiagnosis: Sendable, CustomStringConvertible {
     case waitsForTurn(on: String)
     /// The thread that runs the task; nil where another job took the task over in place.
     case runs(thread: Int?)
-    /// The task awaits another one, by number. `inCircle`: that one waits for this one, through others.
+    /// The task awaits another one, by number; 0 for one outside of a seeded test. `inCircle`: that one waits for this
+    /// one, through others.
     case awaitsTask(UInt64, inCircle: Bool)
     /// The task awaits its child tasks.
     case awaitsChildren
@@ -47,10 +48,12 @@ public struct TaskDiagnosis: Sendable, CustomStringConvertible {
   public let state: State
   /// Since when the library has known the task, in nanoseconds before now: since it was first handed over.
   public let age: UInt64
-  /// When the task was last handed over, or began to run, or stopped, in nanoseconds before now.
+  /// When the library last saw the task change, in nanoseconds before now: it was handed over, began to run, stopped,
+  /// or ended to await an operation. An actor may have run the task since.
   public let sinceChange: UInt64
-  /// Where the task goes on, and the functions that await that one; at most four. Empty where the program has no
-  /// symbols.
+  private let hasTimes: Bool
+  /// Where the task goes on, and the functions that await that one; at most four. Of a task that runs: where it last
+  /// went on. Empty where the program has no symbols.
   public let functions: [String]
 
   /// The tasks that have not ended, among those that came to a backend, the default executor or an operation, the
@@ -60,22 +63,45 @@ public struct TaskDiagnosis: Sendable, CustomStringConvertible {
   /// A snapshot, for people and logs. May be called on any thread, blocks no task. Reads the symbols of the program:
   /// O(tasks · symbols).
   public static var all: [TaskDiagnosis] {
-    let all = TaskWatch.all()
+    diagnoses(TaskWatch.all())
+  }
+
+  /// Why no task can be listed; nil where tasks can be.
+  package static var obstacle: String? {
+    var word: UInt = 1
+    if cplatform_task_metadata() == 0 { return "tasks are not listed: this version of Swift's runtime is not known" }
+    let canRead = withUnsafeMutablePointer(to: &word) { cplatform_read_memory(UInt(bitPattern: $0), $0, 8) }
+    return canRead ? nil : "tasks are not listed: the system refuses process_vm_readv"
+  }
+
+  /// The given tasks without times, in lines for people. Those that have ended are left out.
+  /// - Parameter tasks: by the runtime's numbers: where each lies, and as which number it is shown.
+  package static func lines(of tasks: [UInt64: (address: UInt, shown: UInt64)]) -> [String] {
+    let sights = TaskWatch.all(at: Set(tasks.values.map(\.address))).filter { tasks[$0.memory.number] != nil }
+    return lines(diagnoses(sights, shownAs: tasks.mapValues(\.shown)))
+  }
+
+  /// - Parameter numbers: as which number each task is shown; nil for the runtime's number, and then with times.
+  private static func diagnoses(_ all: [TaskWatch.Sight], shownAs numbers: [UInt64: UInt64]? = nil) -> [TaskDiagnosis] {
     let awaited = [UInt64: UInt64](
       all.compactMap { if case .task(let other)? = $0.memory.dependency { ($0.entry.number, other) } else { nil } },
       uniquingKeysWith: { first, _ in first })
+    let circles = circle(awaited)
     var names = FunctionNames()
-    return all.map { TaskDiagnosis($0.entry, $0.memory, awaited, &names) }
+    return all.map { TaskDiagnosis($0, circles, numbers, &names) }
   }
 
   private init(
-    _ entry: TaskWatch.Entry, _ memory: TaskMemory, _ awaited: [UInt64: UInt64], _ names: inout FunctionNames
+    _ sight: TaskWatch.Sight, _ circles: Set<UInt64>, _ numbers: [UInt64: UInt64]?, _ names: inout FunctionNames
   ) {
-    number = memory.number
+    let (entry, memory) = (sight.entry, sight.memory)
+    func shown(_ number: UInt64) -> UInt64 { numbers.map { $0[number] ?? 0 } ?? number }
+    number = shown(memory.number)
     name = memory.name
     priority = TaskPriority(rawValue: memory.priority)
     isCancelled = memory.isCancelled
-    parent = memory.parent.flatMap(TaskMemory.number(at:))
+    parent = memory.parent.flatMap(TaskMemory.number(at:)).map(shown)
+    hasTimes = numbers == nil
     let now = cplatform_now_ns()
     (age, sinceChange) = (now &- min(now, entry.since), now &- min(now, entry.changed))
     let (functions, sleeps) = names.functions(of: memory)
@@ -83,33 +109,47 @@ public struct TaskDiagnosis: Sendable, CustomStringConvertible {
     state =
       switch memory.dependency {
       case _ where memory.isRunning: .runs(thread: entry.thread == 0 ? nil : Int(entry.thread))
-      case .task(let other)?: .awaitsTask(other, inCircle: Self.isInCircle(memory.number, awaited))
+      case .task(let other)?: .awaitsTask(shown(other), inCircle: circles.contains(memory.number))
       case .children?: .awaitsChildren
       case .executor(0, _)?: .waitsForThread
       case .executor(let object, let kind)?: .waitsForTurn(on: names.executor(object, kind))
       case .continuation?:
-        if let words = entry.awaited?() { .awaitsOperation(words) } else { sleeps ? .sleeps : .awaitsContinuation }
+        if let words = sight.awaited { .awaitsOperation(words) } else { sleeps ? .sleeps : .awaitsContinuation }
       case nil: .changes
       }
   }
 
-  private static func isInCircle(_ number: UInt64, _ awaited: [UInt64: UInt64]) -> Bool {
-    var next = awaited[number]
-    // No circle has more members than there are tasks.
-    for _ in 0..<awaited.count {
-      guard let now = next else { return false }
-      if now == number { return true }
-      next = awaited[now]
+  /// The tasks that await themselves, through others. O(n): each awaits at most one.
+  private static func circle(_ awaited: [UInt64: UInt64]) -> Set<UInt64> {
+    var circles: Set<UInt64> = []
+    var seen: [UInt64: UInt64] = [:]
+    for start in awaited.keys where seen[start] == nil {
+      var now = start
+      while seen[now] == nil, let next = awaited[now] {
+        seen[now] = start
+        now = next
+      }
+      // This walk has come back to itself, unless it met an earlier one.
+      guard seen[now] == start else { continue }
+      while circles.insert(now).inserted, let next = awaited[now] { now = next }
     }
-    return false
+    return circles
   }
 
   /// A line for the task, and one for its functions.
   public var description: String {
-    let title = "task \(number)" + (name.map { " \"\($0)\"" } ?? "") + (parent.map { ", a child of task \($0)" } ?? "")
+    let title =
+      "task \(number)" + (name.map { " \"\($0)\"" } ?? "") + (parent.map { ", a child of \(Self.task($0))" } ?? "")
     let more = "priority \(Self.words(priority))" + (isCancelled ? ", cancelled" : "")
-    return "\(title), \(more), \(milliseconds(age)) old: \(stateInWords) for \(milliseconds(sinceChange))"
+    let age = hasTimes ? ", \(milliseconds(age)) old" : ""
+    // A task that changes has done so just now.
+    let time = hasTimes && state != .changes ? " for at most \(milliseconds(sinceChange))" : ""
+    return "\(title), \(more)\(age): \(stateInWords)\(time)"
       + (functions.isEmpty ? "" : "\n  in " + functions.joined(separator: "\n  for "))
+  }
+
+  private static func task(_ number: UInt64) -> String {
+    number == 0 ? "a task outside of the test" : "task \(number)"
   }
 
   private var stateInWords: String {
@@ -118,12 +158,12 @@ public struct TaskDiagnosis: Sendable, CustomStringConvertible {
     case .waitsForTurn(let executor): "has waited for its turn on \(executor)"
     case .runs(let thread): "has run" + (thread.map { " on thread \($0)" } ?? " inside of another job")
     case .awaitsTask(let other, let inCircle):
-      "has awaited task \(other)\(inCircle ? ", which awaits it, in a circle," : "")"
+      "has awaited \(Self.task(other))\(inCircle ? ", which awaits it, in a circle," : "")"
     case .awaitsChildren: "has awaited its child tasks"
     case .awaitsOperation(let words): "has awaited \(words),"
     case .sleeps: "has slept"
     case .awaitsContinuation: "has waited for somebody to resume its continuation"
-    case .changes: "has gone on"
+    case .changes: "changes at this moment"
     }
   }
 
@@ -156,7 +196,7 @@ public struct TaskDiagnosis: Sendable, CustomStringConvertible {
 
   private static var mostLines: Int { 64 }
 
-  /// Where a task stands, without what tells it from others there. A task with a name is one of its own.
+  /// Where a task stands, without what tells it from others of its name there.
   private struct Place: Hashable {
     let name: String?
     let functions: [String]
@@ -180,19 +220,26 @@ private struct FunctionNames {
   private static let most = 4
   private static let longest = 200
 
-  /// - Returns: the user's functions, and whether the task is in `Task.sleep`.
+  /// - Returns: the user's functions, and whether the task sleeps.
   mutating func functions(of task: TaskMemory) -> (names: [String], sleeps: Bool) {
     var names: [String] = []
     var sleeps = false
-    func add(_ address: UInt) {
-      guard let symbol = symbol(address) else { return }
-      sleeps = sleeps || (names.isEmpty && symbol.hasPrefix("$sScT") && symbol.hasPart("5sleep"))
-      guard names.count < Self.most, let name = Self.name(of: symbol), names.last != name else { return }
-      names.append(name)
+    // A function of the task's beginning is there as long as the task has not gone on.
+    let entry = task.isRunning ? nil : task.entry
+    for address in task.functions + [entry ?? 0] {
+      if names.count == Self.most || (address == entry && !names.isEmpty) { break }
+      guard let symbol = symbol(address) else { continue }
+      sleeps = sleeps || (names.isEmpty && Self.isSleep(symbol))
+      if let name = Self.name(of: symbol), names.last != name { names.append(name) }
     }
-    for function in task.functions { add(function) }
-    if names.isEmpty, let entry = task.entry { add(entry) }
     return (names, sleeps)
+  }
+
+  /// `Task.sleep`, `sleep` of a clock of the system, and that of this library's alarms.
+  private static func isSleep(_ symbol: String) -> Bool {
+    if symbol.hasPrefix("$s18OperationExecutors5AlarmO") { return true }
+    return (symbol.hasPrefix("$sScT") || symbol.hasPrefix("$ss"))
+      && (symbol.hasPart("5sleep") || symbol.hasPart("6_sleep"))
   }
 
   private mutating func symbol(_ address: UInt) -> String? {
@@ -207,21 +254,26 @@ private struct FunctionNames {
 
   /// A function's name as in source; nil for one of the runtime's or of this library's.
   private static func name(of symbol: String) -> String? {
-    let own = ["$s13OperationCore", "$s18OperationExecutors"]
-    // Of the standard library, and of the module of tasks.
-    let system = ["$ss", "$sS"]
-    guard symbol.hasPrefix("$s"), !(own + system).contains(where: symbol.hasPrefix),
-      let text = cplatform_demangled(symbol)
-    else { return nil }
+    guard symbol.hasPrefix("$s"), let text = cplatform_demangled(symbol) else { return nil }
     defer { cplatform_free(text) }
     var name = Substring(String(cString: text))
     // "(1) await resume partial function for partial apply forwarder for …"
     let kinds = [
       "await resume partial function for ", "suspend resume partial function for ", "partial apply forwarder for ",
     ]
-    if name.hasPrefix("("), let end = name.firstIndex(of: " ") { name = name[name.index(after: end)...] }
+    if name.hasPrefix("("), let end = name.firstIndex(of: ")"), name[..<end].dropFirst().allSatisfy(\.isNumber) {
+      name = name[end...].dropFirst(2)
+    }
     while let kind = kinds.first(where: name.hasPrefix) { name = name.dropFirst(kind.count) }
     guard !name.hasPrefix("reabstraction thunk") else { return nil }
+    // A user's extension of a type of those has the module that it is in.
+    let others = ["$s13OperationCore", "$s18OperationExecutors", "$ss", "$sS"].contains(where: symbol.hasPrefix)
+    let extended = name.split(separator: ")", maxSplits: 1)[0].split(separator: "(extension in ").last
+    if others {
+      guard name.hasPart("(extension in "), let extended,
+        !["Swift", "_Concurrency", "OperationCore", "OperationExecutors"].contains(String(extended))
+      else { return nil }
+    }
     let words = withoutFiles(name)
     return words.count > longest ? words.prefix(longest) + "…" : words
   }
@@ -249,17 +301,23 @@ private struct FunctionNames {
     let address = "0x" + String(object, radix: 16)
     let main = unsafeBitCast(MainActor.sharedUnownedExecutor, to: (UInt, UInt).self)
     if (object, kind) == main { return "the main actor" }
-    // Only what lies in a file is surely the description of a type.
-    guard let type = TaskMemory.read(object, 1)?[0], cplatform_is_in_image(type) else {
-      return "the executor \(address)"
-    }
-    let name = _typeName(unsafeBitCast(type, to: Any.Type.self), qualified: false)
-    return kind == 0 ? "the actor <\(name) \(address)>" : "the executor <\(name) \(address)>"
+    let noun = kind == 0 ? "the actor" : "the executor"
+    guard let type = TaskMemory.read(object, 1)?[0], isClass(type) else { return "\(noun) \(address)" }
+    return "\(noun) <\(_typeName(unsafeBitCast(type, to: Any.Type.self), qualified: false)) \(address)>"
+  }
+
+  /// Whether an address is surely the metadata of a class: of a kind 0, in a file, with a description in a file, whose
+  /// kind is 16. That of a generic class lies elsewhere.
+  private func isClass(_ type: UInt) -> Bool {
+    guard cplatform_is_in_image(type), let words = TaskMemory.read(type, 6), words[0] == 0,
+      cplatform_is_in_image(words[5]), let description = TaskMemory.read(words[5], 1)
+    else { return false }
+    return description[0] & 0x1F == 16
   }
 }
 
-extension String {
+extension StringProtocol {
   fileprivate func hasPart(_ part: String) -> Bool {
-    indices.contains { self[$0...].hasPrefix(part) }
+    indices.contains { self[$0...].starts(with: part) }
   }
 }

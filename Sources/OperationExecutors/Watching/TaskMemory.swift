@@ -4,7 +4,7 @@ import CPlatform
 /// while somebody looks. The numbers are offsets in bytes; `README.md` here has the layout.
 struct TaskMemory {
   enum Dependency: Equatable {
-    /// Where the other task lies, and its number.
+    /// The number of the other task.
     case task(UInt64)
     case continuation
     case children
@@ -87,17 +87,20 @@ struct TaskMemory {
   /// The raw values of priorities.
   private static let priorities: ClosedRange<UInt> = 1...0x21
 
-  /// Whether a task has this child by `async let`. Such a child lies in the memory of its parent, which is used for
-  /// other things when the child has ended.
+  /// Whether a task may have this child by `async let`. Such a child lies in the memory of its parent, which is used
+  /// for other things when the child has ended. A parent that changes meanwhile may have it.
   private static func isListed(_ child: UInt, by parent: UInt) -> Bool {
-    guard let words = words(parent) else { return false }
-    var record = words[13]
+    // Only what the parent is: whether it is there would be asked of its own parent, and so on.
+    guard let before = read(parent, 14), before[0] == cplatform_task_metadata(), before[12] & Status.complete == 0
+    else { return false }
+    var record = before[13]
     for _ in 0..<mostRecords where record != 0 {
-      guard let words = read(record, 3) else { return false }
+      guard let words = read(record, 3) else { break }
       if words[0] & 0xFF == 1, words[2] == child { return true }
       record = words[1]
     }
-    return false
+    guard let after = read(parent, 14) else { return false }
+    return record != 0 || after[12] != before[12] || after[13] != before[13]
   }
 
   private static let mostRecords = 1024
@@ -155,14 +158,16 @@ struct TaskMemory {
     return words.isEmpty ? nil : words
   }
 
-  /// At most 255 bytes, a few at a time: behind the end there may be no memory.
+  /// At most 255 bytes. Behind the end of a page there may be no memory.
   private static func string(at address: UInt) -> String {
     var bytes: [UInt8] = []
-    while bytes.count < 255 {
-      var byte: UInt8 = 0
-      guard cplatform_read_memory(address &+ UInt(bytes.count), &byte, 1), byte != 0 else { break }
-      bytes.append(byte)
+    while bytes.count < 255, !bytes.contains(0) {
+      let next = address &+ UInt(bytes.count)
+      let size = min(255 - bytes.count, 4096 - Int(next % 4096))
+      var part = [UInt8](repeating: 0, count: size)
+      guard cplatform_read_memory(next, &part, size) else { break }
+      bytes += part
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
   }
 }

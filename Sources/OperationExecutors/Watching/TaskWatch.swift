@@ -35,55 +35,59 @@ package enum TaskWatch {
 
   /// A thread runs a job, in `body`.
   @inline(__always)
-  package static func running<Result>(_ job: UnownedJob?, _ body: () -> Result) -> Result {
+  package static func running(_ job: UnownedJob?, _ body: () -> Void) {
+    guard cplatform_watches_tasks(), let job else { return body() }
     // The task may be gone when the body returns.
-    guard cplatform_watches_tasks(), let job, let known = begin(RuntimeHooks.address(of: job)) else { return body() }
-    defer { end(known) }
-    return body()
+    let known = write(RuntimeHooks.address(of: job), thread: cplatform_thread_id())
+    body()
+    if let known { end(known) }
   }
 
   /// The calling task begins to await what `words` names. To be ended by `end`.
   package static func awaiting(_ words: @escaping @Sendable () -> String) -> UInt? {
-    guard cplatform_watches_tasks(), let task = cplatform_current_task() else { return nil }
-    write(task)
-    let address = UInt(bitPattern: task)
-    lock.withLock { entries[address]?.awaited = words }
-    return address
+    guard let task = cplatform_current_task(), let known = write(task) else { return nil }
+    lock.withLock { entries[known.address]?.awaited = words }
+    return known.address
   }
 
   package static func end(awaiting task: UInt?) {
     guard let task else { return }
+    let now = cplatform_now_ns()
     // The last reference to what was awaited goes without the lock.
-    let old = lock.withLock { entries[task]?.awaited.take() }
+    let old = lock.withLock {
+      entries[task]?.changed = now
+      return entries[task]?.awaited.take()
+    }
     withExtendedLifetime(old) {}
   }
 
-  private static func write(_ task: UnsafeMutableRawPointer) {
-    guard cplatform_is_task(task) else { return }
+  /// - Parameter thread: the one that begins to run the task; nil keeps what is there.
+  /// - Returns: nil where the job is no task.
+  @discardableResult
+  private static func write(_ task: UnsafeMutableRawPointer, thread: Int32? = nil) -> (address: UInt, number: UInt64)? {
+    // In a forked child somebody may have the lock for ever.
+    guard !cplatform_is_forked_child(), cplatform_is_task(task) else { return nil }
     let (address, number, now) = (UInt(bitPattern: task), cplatform_task_number(task), cplatform_now_ns())
-    lock.withLock {
-      if entries[address]?.number == number {
-        entries[address]?.changed = now
-      } else {
-        if entries.count >= room { forgetEnded() }
-        entries[address] = Entry(number: number, since: now, changed: now)
-      }
+    let isFull = lock.withLock {
+      var entry = Entry(number: number, since: now, changed: now)
+      if let old = entries[address], old.number == number { (entry, entry.changed) = (old, now) }
+      if let thread { entry.thread = thread }
+      entries[address] = entry
+      guard entries.count >= room else { return false }
+      // One thread looks for those that have ended.
+      room = .max
+      return true
     }
+    if isFull { forgetEnded() }
+    return (address, number)
   }
 
-  /// Called with the lock.
   private static func forgetEnded() {
-    entries = entries.filter { TaskMemory.isAlive($0.key, number: $0.value.number) }
-    room = max(least, 2 * entries.count)
-  }
-
-  private static func begin(_ task: UnsafeMutableRawPointer) -> (address: UInt, number: UInt64)? {
-    guard cplatform_is_task(task) else { return nil }
-    write(task)
-    let (address, thread) = (UInt(bitPattern: task), cplatform_thread_id())
-    return lock.withLock {
-      entries[address]?.thread = thread
-      return entries[address].map { (address, $0.number) }
+    let known = lock.withLock { entries.mapValues(\.number) }
+    let ended = known.filter { !TaskMemory.isAlive($0.key, number: $0.value) }
+    lock.withLock {
+      for (address, number) in ended where entries[address]?.number == number { entries[address] = nil }
+      room = max(least, 2 * entries.count)
     }
   }
 
@@ -97,10 +101,24 @@ package enum TaskWatch {
     }
   }
 
-  /// The tasks that have not ended, the oldest first.
-  static func all() -> [(entry: Entry, memory: TaskMemory)] {
+  /// A task that has not ended.
+  struct Sight {
+    var entry: Entry
+    let memory: TaskMemory
+    /// The operation that the task awaits, and where that one is.
+    let awaited: String?
+  }
+
+  /// The tasks that have not ended, the oldest first; those at `addresses` alone, if there are some.
+  static func all(at addresses: Set<UInt>? = nil) -> [Sight] {
+    if cplatform_is_forked_child() { return [] }
     let known = lock.withLock { entries }
-    return known.compactMap { address, entry in TaskMemory(address, number: entry.number).map { (entry, $0) } }
-      .sorted { $0.entry.number < $1.entry.number }
+    return known.compactMap { address, entry in
+      guard addresses?.contains(address) ?? true else { return nil }
+      return TaskMemory(address, number: entry.number).map {
+        Sight(entry: entry, memory: $0, awaited: entry.awaited?())
+      }
+    }
+    .sorted { $0.entry.number < $1.entry.number }
   }
 }

@@ -50,8 +50,16 @@ enum StuckPrograms {
     }
   }
 
+  /// - Parameter part: "first … second" means both, in this order, in one line.
   private static func contains(_ text: String, _ part: String) -> Bool {
-    text.withCString { text in part.withCString { strstr(text, $0) != nil } }
+    text.split(separator: "\n").contains { line in
+      var rest = Substring(line)
+      for word in part.split(separator: " … ") {
+        guard let place = rest.indices.first(where: { rest[$0...].starts(with: word) }) else { return false }
+        rest = rest[place...].dropFirst(word.count)
+      }
+      return true
+    }
   }
 
   // MARK: - What holds tasks up
@@ -93,9 +101,9 @@ enum StuckPrograms {
 
   private static let tasks: [String: Program] = [
     "continuation": program(
-      "\"reader\", priority medium", "has waited for somebody to resume its continuation", "waitsForNobody()"
+      "\"reader\", priority medium … has waited for somebody to resume its continuation", "waitsForNobody()"
     ) { Task.detached(name: "reader") { await waitsForNobody() } },
-    "task": program("\"second\"", "has awaited task", "\"first\"") {
+    "task": program("\"second\" … has awaited task", "\"first\" … its continuation") {
       let first = Task.detached(name: "first") { await waitsForNobody() }
       Task.detached(name: "second") { await first.value }
     },
@@ -105,12 +113,14 @@ enum StuckPrograms {
         pair.withLock { $0.append(task) }
       }
     },
-    "child-of-group": program("\"parent\"", "has awaited its child tasks", "\"child\", a child of task") {
+    "child-of-group": program(
+      "\"parent\" … has awaited its child tasks", "\"child\", a child of task … its continuation"
+    ) {
       Task.detached(name: "parent") {
         await withTaskGroup { group in group.addTask(name: "child") { await waitsForNobody() } }
       }
     },
-    "async-let": program("\"parent\"", "has awaited task", "a child of task", "waitsForNobody()") {
+    "async-let": program("\"parent\" … has awaited task", "a child of task … its continuation", "waitsForNobody()") {
       Task.detached(name: "parent") {
         async let child: Void = waitsForNobody()
         await child
@@ -119,7 +129,7 @@ enum StuckPrograms {
     "stream": program("readsToTheEnd(of:", "has waited for somebody to resume its continuation") {
       Task.detached { await readsToTheEnd(of: stream.stream) }
     },
-    "sleep": program("\"sleeper\"", "has slept") {
+    "sleep": program("\"sleeper\" … has slept") {
       Task.detached(name: "sleeper") { try await Task.sleep(for: .seconds(100_000)) }
     },
     "cancelled": program("\"deaf\", priority low, cancelled", "waitsForNobody()") {
@@ -146,26 +156,31 @@ enum StuckPrograms {
   private static func computes() { while !isOver.load(ordering: .relaxed) {} }
 
   private static let threads: [String: Program] = [
-    "actor-held": program("has run on thread", "has waited for its turn on the actor <Till 0x", "\"customer\"") {
+    "actor-held": program(
+      "\"holder\" … has run on thread", "\"customer\" … has waited for its turn on the actor <Till 0x",
+      "blocks (kernel:"
+    ) {
       let till = Till()
-      Task.detached { await till.hold() }
+      Task.detached(name: "holder") { await till.hold() }
       Task.detached(name: "customer") { await till.pay() }
     },
-    "serial-executor-held": program("has waited for its turn on the executor <BackendSerialExecutor 0x", "\"clerk\"") {
+    "serial-executor-held": program("\"clerk\" … has waited for its turn on the executor <BackendSerialExecutor 0x") {
       let ledger = Ledger()
       Task.detached { await ledger.hold() }
       Task.detached(name: "clerk") { await ledger.write() }
     },
-    "main-actor": program("\"painter\"", "has waited for its turn on the main actor") {
+    "main-actor": program("\"painter\" … has waited for its turn on the main actor") {
       Task.detached(name: "painter") { await MainActor.run {} }
     },
-    "semaphore": program("\"blocker\"", "has run on thread") { Task.detached(name: "blocker") { block() } },
-    "locks": program("\"left\"", "\"right\"", "has run on thread") {
+    "semaphore": program("\"blocker\" … has run on thread", "1 blocked in their bodies", "blocks (kernel:") {
+      Task.detached(name: "blocker") { block() }
+    },
+    "locks": program("\"left\" … has run on thread", "\"right\" … has run on thread", "2 blocked in their bodies") {
       Task.detached(name: "left") { takesBoth(left, right) }
       Task.detached(name: "right") { takesBoth(right, left) }
     },
-    "computes": program("\"busy\"", "has run on thread") { Task.detached(name: "busy") { computes() } },
-    "no-thread": program("\"third\"", "has waited for a thread", "has run on thread") {
+    "computes": program("\"busy\" … has run on thread", "1 computing") { Task.detached(name: "busy") { computes() } },
+    "no-thread": program("\"third\" … has waited for a thread", "has run on thread") {
       // More than there are workers: a page fault looks like blocking for a moment, and another thread begins.
       for _ in 0..<32 { Task.detached { computes() } }
       Task.detached(name: "third") {}
@@ -188,7 +203,7 @@ enum StuckPrograms {
   private static let queue = OperationQueue(maxConcurrentOperationCount: 1)
 
   private static let operations: [String: Program] = [
-    "suspended-queue": program("\"waiter\"", "\"upload\">: ready in", "its queue is suspended", "has awaited <") {
+    "suspended-queue": program("\"waiter\" … has awaited < … \"upload\">: ready in", "its queue is suspended") {
       queue.isSuspended = true
       let upload = BlockOperation {}
       upload.name = "upload"
@@ -212,7 +227,7 @@ enum StuckPrograms {
       queue.addOperation(upload)
       Task.detached { await upload.finished() }
     },
-    "drained": program("\"closer\"", "\"hangs\">: executing", "has awaited <") {
+    "drained": program("\"closer\" … has awaited < … \"hangs\">: executing") {
       let hangs = BlockOperation { block() }
       hangs.name = "hangs"
       queue.addOperation(hangs)
