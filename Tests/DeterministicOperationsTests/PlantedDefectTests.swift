@@ -1,4 +1,5 @@
 import DeterministicOperations
+import Glibc
 import Operations
 import TestSupport
 import Testing
@@ -18,11 +19,9 @@ struct PlantedDefectTests {
     let testDescription: String
     /// How often the seed shows the defect again.
     let repeats: Int
-    let run: @Sendable (DeterministicBackend) async throws -> Void
+    let run: @Sendable () async throws -> Void
 
-    init(
-      _ name: String, repeats: Int = 20, _ run: @escaping @Sendable (DeterministicBackend) async throws -> Void
-    ) {
+    init(_ name: String, repeats: Int = 20, _ run: @escaping @Sendable () async throws -> Void) {
       (testDescription, self.repeats, self.run) = (name, repeats, run)
     }
   }
@@ -31,7 +30,7 @@ struct PlantedDefectTests {
   func isFound(defect: Defect) async throws {
     func search(_ seeds: some Sequence<UInt64>) async throws -> SeedFailure {
       try await #require(throws: SeedFailure.self) {
-        try await forEachSeed(seeds, defect.run)
+        try await forEachSeed(seeds) { _ in try await defect.run() }
       }
     }
     let failure = try await search(0..<200)
@@ -45,10 +44,46 @@ struct PlantedDefectTests {
   @Test("some order does not show the defect", arguments: defects)
   func isHidden(defect: Defect) async throws {
     for seed in 0..<200 as Range<UInt64> {
-      let isShown = await (try? withSeededTasks(seed: seed, defect.run)) == nil
+      let isShown = await (try? withSeededTasks(seed: seed) { _ in try await defect.run() }) == nil
       if !isShown { return }
     }
     Issue.record("each order shows it")
+  }
+
+  /// How often runs in real time, and seeds, find each defect. Run by hand: `PLANTED_RUNS=1000 swift test --filter
+  /// isFoundByChance`.
+  @Test(
+    "runs on the default executor find the defects now and then", .enabled(if: plantedRuns > 0), .serialized,
+    arguments: defects)
+  func isFoundByChance(defect: Defect) async throws {
+    var found = 0
+    for _ in 0..<Self.plantedRuns { found += try await Self.passes(defect) ? 0 : 1 }
+    var seeds = 0
+    for seed in 0..<200 as Range<UInt64> {
+      do {
+        try await withSeededTasks(seed: seed, patience: .milliseconds(20)) { _ in try await defect.run() }
+      } catch { seeds += 1 }
+    }
+    print("planted: \(defect.testDescription): \(found) of \(Self.plantedRuns) runs, \(seeds) of 200 seeds")
+  }
+
+  private static let plantedRuns = getenv("PLANTED_RUNS").flatMap { Int(String(cString: $0)) } ?? 0
+
+  /// One that has not ended after 100 milliseconds counts as found.
+  private static func passes(_ defect: Defect) async throws -> Bool {
+    let (results, continuation) = AsyncStream<Bool>.makeStream()
+    Task.detached {
+      do { try await defect.run() } catch { continuation.yield(false) }
+      continuation.yield(true)
+    }
+    let limit = Task.detached {
+      try await Task.sleep(for: .milliseconds(100))
+      continuation.yield(false)
+    }
+    var iterator = results.makeAsyncIterator()
+    let passes = await iterator.next() ?? false
+    limit.cancel()
+    return passes
   }
 
   private static func check(_ isRight: Bool) throws { if !isRight { throw Wrong() } }
@@ -56,7 +91,7 @@ struct PlantedDefectTests {
   /// The planted defects, written for this test.
   static let defects =
     reentrancy + [
-      Defect("a queue that exceeds its limit") { _ in
+      Defect("a queue that exceeds its limit") {
         actor Limiter {
           private let limit = 2
           private(set) var running = 0
@@ -78,7 +113,7 @@ struct PlantedDefectTests {
         try check(await limiter.most <= 2)
       },
       // Each time takes a second, in which something outside might end the wait.
-      Defect("a queue that deadlocks: a continuation that is never resumed", repeats: 1) { _ in
+      Defect("a queue that deadlocks: a continuation that is never resumed", repeats: 1) {
         actor Gate {
           private var isOpen = false
           private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -100,7 +135,7 @@ struct PlantedDefectTests {
         await gate.open()
         await task.value
       },
-      Defect("two sequential awaits that another task inverts") { _ in
+      Defect("two sequential awaits that another task inverts") {
         let log = Log()
         let first = Task { await log.add("first") }
         let second = Task { await log.add("second") }
@@ -108,7 +143,7 @@ struct PlantedDefectTests {
         await second.value
         try check(await log.words == ["first", "second"])
       },
-      Defect("a continuation that is resumed twice") { _ in
+      Defect("a continuation that is resumed twice") {
         actor Race {
           private var isOver = false
           private(set) var resumes = 0
@@ -125,43 +160,43 @@ struct PlantedDefectTests {
         _ = await (answer, timeout)
         try check(await race.resumes == 1)
       },
-      Defect("a debounce that fires late") { backend in
+      Defect("a debounce that fires late") {
         actor Debounce {
           private var task: Task<Void, Never>?
-          private(set) var fired: [Duration] = []
-          func call(_ backend: DeterministicBackend) async {
+          private(set) var fired = 0
+          func call() async {
             task?.cancel()
             await Task.yield()
             task = Task {
-              do { try await Task.sleep(for: .milliseconds(100)) } catch { return }
-              fired.append(backend.now)
+              do { try await Task.sleep(for: .milliseconds(2)) } catch { return }
+              fired += 1
             }
           }
         }
         let debounce = Debounce()
-        async let first: Void = debounce.call(backend)
-        async let second: Void = debounce.call(backend)
+        async let first: Void = debounce.call()
+        async let second: Void = debounce.call()
         _ = await (first, second)
-        try await Task.sleep(for: .seconds(1))
+        try await Task.sleep(for: .milliseconds(20))
         // Both calls had cancelled the earlier task before either made its own.
-        try check(await debounce.fired.count == 1)
+        try check(await debounce.fired == 1)
       },
-      Defect("a retry that outlives its deadline") { backend in
-        let deadline = backend.now + .milliseconds(100)
-        let attempts = EventLog<Duration>()
+      Defect("a retry that outlives its deadline") {
+        let deadline = ContinuousClock.now + .milliseconds(10)
+        let attempts = EventLog<ContinuousClock.Instant>()
         let retry = Task {
           while !Task.isCancelled {
-            attempts.append(backend.now)
+            attempts.append(.now)
             // The pause swallows the cancellation.
-            try? await Task.sleep(for: .milliseconds(50))
+            try? await Task.sleep(for: .milliseconds(5))
           }
         }
-        try await Task.sleep(for: .milliseconds(100))
+        try await Task.sleep(until: deadline, clock: .continuous)
         retry.cancel()
         await retry.value
         try check(attempts.events.allSatisfy { $0 < deadline })
       },
-      Defect("cancellation between check and use") { _ in
+      Defect("cancellation between check and use") {
         actor Store {
           private(set) var saved = false
           func save() { saved = true }
@@ -179,7 +214,7 @@ struct PlantedDefectTests {
         cancels.increment()
         try check(await !task.value)
       },
-      Defect("the order of two streams") { _ in
+      Defect("the order of two streams") {
         let (numbers, words) = (AsyncStream<Int>.makeStream(), AsyncStream<String>.makeStream())
         let log = Log()
         let readers = [
@@ -197,7 +232,7 @@ struct PlantedDefectTests {
 
   /// Actors that others enter during an `await`.
   private static let reentrancy = [
-    Defect("check, then act") { _ in
+    Defect("check, then act") {
       actor Account {
         private(set) var balance = 100
         func pay(_ amount: Int) async {
@@ -212,7 +247,7 @@ struct PlantedDefectTests {
       _ = await (first, second)
       try check(await account.balance >= 0)
     },
-    Defect("a double fetch") { _ in
+    Defect("a double fetch") {
       actor Cache {
         private var value: Int?
         private(set) var fetches = 0
@@ -230,7 +265,7 @@ struct PlantedDefectTests {
       _ = await (first, second)
       try check(await cache.fetches == 1)
     },
-    Defect("a lost update") { _ in
+    Defect("a lost update") {
       actor Counter {
         private(set) var count = 0
         func add() async {
@@ -243,7 +278,42 @@ struct PlantedDefectTests {
       await withTaskGroup(of: Void.self) { group in for _ in 0..<2 { group.addTask { await counter.add() } } }
       try check(await counter.count == 2)
     },
-    Defect("a list that changes while it is walked") { _ in
+    Defect("a state that others see half changed") {
+      actor Accounts {
+        private var (savings, checking) = (100, 0)
+        /// Outside of the actor.
+        nonisolated func ask() async { await Task.yield() }
+        var sum: Int { savings + checking }
+        func move(_ amount: Int) async {
+          savings -= amount
+          await ask()
+          checking += amount
+        }
+      }
+      let accounts = Accounts()
+      async let move: Void = accounts.move(50)
+      await Task.yield()
+      let sum = await accounts.sum
+      await move
+      try check(sum == 100)
+    },
+    Defect("a stop while the start is under way") {
+      actor Service {
+        private(set) var isRunning = false
+        func start() async {
+          await Task.yield()
+          isRunning = true
+        }
+        func stop() { isRunning = false }
+      }
+      let service = Service()
+      let start = Task { await service.start() }
+      await Task.yield()
+      await service.stop()
+      await start.value
+      try check(await !service.isRunning)
+    },
+    Defect("a list that changes while it is walked") {
       actor Observers {
         private var names = ["a", "b", "c"]
         private(set) var told: [String] = []
