@@ -7,7 +7,7 @@ import Scheduling
 /// Why a seeded test ended without a result of its own.
 public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
   /// Every task of the test waits for something that nothing in the test will bring. `tasks`: which, for what, and in
-  /// which function, for people, as ``TaskDiagnosis`` says it. A task has the number that it has in the steps.
+  /// which function, for people, as `TaskDiagnosis` says it. A task has the number that it has in the steps.
   case allTasksWait(seed: UInt64, tasks: [String])
   /// The tasks of the test have made a million steps. `tasks`: as with `allTasksWait`.
   case hasNoEnd(seed: UInt64, tasks: [String])
