@@ -238,12 +238,13 @@ struct SeededTaskTests {
     }
     #expect(order.0.count == 11 && order.1.isEmpty)
     let lines = try await withSeededTasks(seed: 4, patience: .seconds(100)) { backend in
-      await withUnsafeContinuation { continuation in DispatchQueue(label: "a queue").async { continuation.resume() } }
       await MainActor.run {}
+      // This thread may resume the task before it is suspended: then nothing has left.
+      await withUnsafeContinuation { continuation in DispatchQueue(label: "a queue").async { continuation.resume() } }
       return backend.departures
     }
-    #expect(lines.first?.hasPrefix("task 1 was handed over by the thread ") == true, "\(lines)")
-    #expect(lines.count == 2, "\(lines)")
+    #expect(lines.allSatisfy { $0.hasPrefix("task 1 was handed over by the thread ") }, "\(lines)")
+    #expect((1...2).contains(lines.count), "\(lines)")
     let error = try #require(
       await #expect(throws: SeededTasksError.self) {
         try await withSeededTasks(seed: 4, patience: .seconds(100), mayLeave: false) { _ in await MainActor.run {} }

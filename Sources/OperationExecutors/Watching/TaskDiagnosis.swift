@@ -26,7 +26,7 @@ public struct TaskDiagnosis: Sendable, CustomStringConvertible {
     case awaitsChildren
     /// The task awaits an operation: which, and where that is.
     case awaitsOperation(String)
-    /// The task is in `Task.sleep`.
+    /// The task sleeps, by `Task.sleep` or on a clock of the system.
     case sleeps
     /// The task waits until somebody resumes its continuation.
     case awaitsContinuation
@@ -46,10 +46,10 @@ public struct TaskDiagnosis: Sendable, CustomStringConvertible {
   public let parent: UInt64?
   /// What the task does, or waits for.
   public let state: State
-  /// Since when the library has known the task, in nanoseconds before now: since it was first handed over.
+  /// For how long the library has known the task, in nanoseconds: since it was first handed over.
   public let age: UInt64
-  /// When the library last saw the task change, in nanoseconds before now: it was handed over, began to run, stopped,
-  /// or ended to await an operation. An actor may have run the task since.
+  /// How long ago the library last saw the task change, in nanoseconds: it was handed over, began to run, stopped, or
+  /// ended to await an operation. An actor may have run the task since.
   public let sinceChange: UInt64
   private let hasTimes: Bool
   /// Where the task goes on, and the functions that await that one; at most four. Of a task that runs: where it last
@@ -62,9 +62,7 @@ public struct TaskDiagnosis: Sendable, CustomStringConvertible {
   ///
   /// A snapshot, for people and logs. May be called on any thread, blocks no task. Reads the symbols of the program:
   /// O(tasks · symbols).
-  public static var all: [TaskDiagnosis] {
-    diagnoses(TaskWatch.all())
-  }
+  public static var all: [TaskDiagnosis] { diagnoses(TaskWatch.all()) }
 
   /// Why no task can be listed; nil where tasks can be.
   package static var obstacle: String? {

@@ -1,7 +1,7 @@
 import CPlatform
 
 /// What the memory of a task says, as Swift's runtime lays it out for debuggers. A copy: the task may go on, or end,
-/// while somebody looks. The numbers are offsets in bytes; `README.md` here has the layout.
+/// while somebody looks. The indices count words of eight bytes; `README.md` of this module has the layout.
 struct TaskMemory {
   enum Dependency: Equatable {
     /// The number of the other task.

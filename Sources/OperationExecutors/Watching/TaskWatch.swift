@@ -2,17 +2,17 @@ import CPlatform
 import OperationJobs
 import Primitives
 
-/// The tasks that were handed to the library's executors. Kept while the variable OPERATIONS_DUMP is set, and else a
-/// load and a branch for each job.
+/// The tasks that were handed to the library's executors. Kept while OPERATIONS_DUMP is set, and from the first seeded
+/// test on; else it costs two loads and branches for each job.
 ///
 /// A task is known by its address and its number. Nothing keeps it alive: whoever looks asks the memory itself whether
-/// the task is still there (`TaskMemory`). So an entry costs nothing at the task's end, which no hook tells.
+/// the task is still there (`TaskMemory`). No hook tells the task's end, and nothing is done then.
 package enum TaskWatch {
   struct Entry {
     let number: UInt64
     /// When the task was handed over first, by the monotonic clock in nanoseconds.
     let since: UInt64
-    /// When it was last handed over, began to run, or stopped.
+    /// When the task was last handed over, began to run, stopped, or ended to await an operation.
     var changed: UInt64
     /// The thread that runs a job of the task.
     var thread: Int32 = 0
