@@ -131,13 +131,17 @@ static void find_dump_wanted(void) {
   sem_init(&dump_requests, 0, 0);
   struct sigaction action = {.sa_handler = request_dump, .sa_flags = SA_RESTART};
   dump_wanted = sigaction(SIGUSR1, &action, NULL) == 0;
-  __atomic_store_n(&cplatform_watching_tasks, dump_wanted, __ATOMIC_RELAXED);
+  if (dump_wanted) __atomic_store_n(&cplatform_watching_tasks, true, __ATOMIC_RELAXED);
 }
 
 bool cplatform_dump_wanted(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, find_dump_wanted);
   return dump_wanted;
+}
+
+void cplatform_watch_tasks(bool also_without_variable) {
+  __atomic_store_n(&cplatform_watching_tasks, also_without_variable || cplatform_dump_wanted(), __ATOMIC_RELAXED);
 }
 
 void cplatform_dump_wait(void) {

@@ -100,8 +100,6 @@ extension DeterministicBackend {
         }
       end.end(.failure(error))
     }
-    // For what an error says of them.
-    cplatform_watch_tasks()
     SeededTasks.testBegins()
     driver.setTest(isUnderWay: true)
     let outcome = await withTaskCancellationHandler {

@@ -30,12 +30,12 @@ final class SeededTest: @unchecked Sendable {
     /// The tasks of the test that were seen: where each lies, and as which number it is shown.
     var tasks: [UInt64: (address: UInt, shown: UInt64)] = [:]
     var departures: [String] = []
+
+    func label(_ number: UInt64) -> String { tasks[number].map { "task \($0.shown)" } ?? "a task" }
   }
 
   /// - Parameter whenFailed: called without locks. May be called several times.
-  init(
-    on driver: Driver, whenFailed: @escaping @Sendable (Failure, SeededTest) -> Void
-  ) {
+  init(on driver: Driver, whenFailed: @escaping @Sendable (Failure, SeededTest) -> Void) {
     executor = SeededExecutor(driver)
     self.whenFailed = whenFailed
   }
@@ -77,11 +77,7 @@ final class SeededTest: @unchecked Sendable {
   fileprivate func label(of job: UnsafeMutableRawPointer) -> String {
     guard cplatform_is_task(job) else { return "an actor" }
     let number = cplatform_task_number(job)
-    return label(number)
-  }
-
-  private func label(_ number: UInt64) -> String {
-    state.withLock { $0.tasks[number]?.shown }.map { "task \($0)" } ?? "a task"
+    return state.withLock { $0.label(number) }
   }
 
   /// The tasks that have not ended, and what each does or waits for.
@@ -94,10 +90,11 @@ final class SeededTest: @unchecked Sendable {
   /// The tasks that came back from outside.
   var departures: [String] { state.withLock { $0.departures } }
 
-  fileprivate func leaves(_ number: UInt64, _ words: @autoclosure () -> String) {
-    if state.withLock({ $0.departures.count }) >= Self.mostDepartures { return }
-    let line = "\(label(number)) \(words())"
-    state.withLock { $0.departures.append(line) }
+  fileprivate func comesBack(_ number: UInt64, by thread: String) {
+    state.withLock {
+      guard $0.departures.count < Self.mostDepartures else { return }
+      $0.departures.append("\($0.label(number)) was handed over by the thread \"\(thread)\"")
+    }
   }
 }
 
@@ -115,7 +112,13 @@ enum SeededTasks {
   /// False where Swift's runtime has no place for that, or another package has taken the place.
   static let areClaimed = RuntimeHooks.claimTasks(claim)
 
-  static func testBegins() { owners.withLock { $0.testsUnderWay += 1 } }
+  /// Tasks are noted while a test is under way, for what its error says of them.
+  static func testBegins() {
+    owners.withLock {
+      $0.testsUnderWay += 1
+      cplatform_watch_tasks(true)
+    }
+  }
 
   /// Behind the end of the backend: no task of the test is handed over there any more.
   static func testEnds(on driver: Driver) {
@@ -123,7 +126,10 @@ enum SeededTasks {
       let left = owners.drivers
       owners.drivers = left.filter { $0.value !== driver }
       owners.testsUnderWay -= 1
-      if owners.testsUnderWay == 0 { owners.foreign = [] }
+      if owners.testsUnderWay == 0 {
+        owners.foreign = []
+        cplatform_watch_tasks(false)
+      }
       return left
     }
     // The last reference to a driver goes without the lock.
@@ -169,18 +175,14 @@ enum SeededTasks {
     let owner = owners.withLock { owners -> Driver? in
       guard owners.testsUnderWay > 0 else { return nil }
       if let owner = owners.drivers[number] { return owner }
-      if let here, let test, !owners.foreign.contains(number),
-        test.adds(number, at: job)
-      {
+      if let here, let test, !owners.foreign.contains(number), test.adds(number, at: job) {
         owners.drivers[number] = here
         return here
       }
       owners.foreign.insert(number)
       return nil
     }
-    if let owner, owner !== here {
-      owner.seeded?.leaves(number, "was handed over by the thread \"\(threadName)\"")
-    }
+    if let owner, owner !== here { owner.seeded?.comesBack(number, by: threadName) }
     return owner
   }
 

@@ -33,6 +33,7 @@
 @_exported import class OperationExecutors.BackendSerialExecutor
 @_exported import class OperationExecutors.BackendTaskExecutor
 @_exported import enum OperationExecutors.DefaultExecutorError
+@_exported import struct OperationExecutors.TaskDiagnosis
 @_exported import struct OperationForks.SpawnScope
 @_exported import func OperationForks.join
 @_exported import func OperationForks.withForkScope

@@ -9,11 +9,6 @@ import Testing
 struct PlantedDefectTests {
   private struct Wrong: Error {}
 
-  private actor Log {
-    private(set) var words: [String] = []
-    func add(_ word: String) { words.append(word) }
-  }
-
   /// A defect: the test throws in some orders.
   struct Defect: CustomTestStringConvertible, Sendable {
     let testDescription: String
@@ -136,7 +131,7 @@ struct PlantedDefectTests {
         await task.value
       },
       Defect("two sequential awaits that another task inverts") {
-        let log = Log()
+        let log = SeededTaskTests.Log()
         let first = Task { await log.add("first") }
         let second = Task { await log.add("second") }
         await first.value
@@ -216,7 +211,7 @@ struct PlantedDefectTests {
       },
       Defect("the order of two streams") {
         let (numbers, words) = (AsyncStream<Int>.makeStream(), AsyncStream<String>.makeStream())
-        let log = Log()
+        let log = SeededTaskTests.Log()
         let readers = [
           Task { for await number in numbers.stream { await log.add("\(number)") } },
           Task { for await word in words.stream { await log.add(word) } },

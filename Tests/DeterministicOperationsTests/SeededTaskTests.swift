@@ -9,7 +9,7 @@ import Testing
 struct SeededTaskTests {
   private struct Wrong: Error {}
 
-  private actor Log {
+  actor Log {
     private(set) var words: [String] = []
     func add(_ word: String) { words.append(word) }
   }
@@ -254,6 +254,9 @@ struct SeededTaskTests {
         try await withSeededTasks(seed: 4, patience: .seconds(100), mayLeave: false) { _ in await MainActor.run {} }
       })
     guard case .left(seed: 4, let departures) = error else { throw error }
+    await #expect(throws: SeedFailure.self) {
+      try await forEachSeed([4], patience: .seconds(100), mayLeave: false) { _ in await MainActor.run {} }
+    }
     #expect(departures.count == 1 && "\(error)".hasSuffix("tasks left the order of the test\n\(departures[0])"))
   }
 

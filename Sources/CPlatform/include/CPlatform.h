@@ -275,10 +275,10 @@ bool cplatform_reuses_memory(void);
 
 /// Whether OPERATIONS_DUMP is set. If so, the first call makes SIGUSR1 release `cplatform_dump_wait`.
 bool cplatform_dump_wanted(void);
-/// Whether tasks are noted: what `cplatform_dump_wanted` has found, without a call.
+/// Whether tasks are noted, without a call.
 extern bool cplatform_watching_tasks;
-/// From now on tasks are noted, also without the variable.
-static inline void cplatform_watch_tasks(void) { __atomic_store_n(&cplatform_watching_tasks, true, __ATOMIC_RELAXED); }
+/// From now on tasks are noted; or, from now on only with the variable.
+void cplatform_watch_tasks(bool also_without_variable);
 static inline bool cplatform_watches_tasks(void) { return __atomic_load_n(&cplatform_watching_tasks, __ATOMIC_RELAXED); }
 /// Blocks until the next SIGUSR1.
 void cplatform_dump_wait(void);

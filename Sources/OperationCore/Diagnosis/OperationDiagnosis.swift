@@ -146,10 +146,3 @@ extension OperationDiagnosis.Reason: CustomStringConvertible {
       + DiagnosisLimits.rest(holders.count)
   }
 }
-
-enum DiagnosisLimits {
-  /// Operations named in one list.
-  static let named = 8
-
-  static func rest(_ count: Int) -> [String] { count > named ? ["  and \(count - named) more"] : [] }
-}

@@ -27,7 +27,7 @@ extension BackendReport {
     if isRefused { text += "; the system refuses further threads" }
     if isFull { text += "; there are as many threads as there may be" }
     let now = cplatform_now_ns()
-    for thread in (blocked + waiting).prefix(8) {
+    for thread in (blocked + waiting).prefix(DiagnosisLimits.named) {
       let since = thread.since.map { ", in the same job for at least \(milliseconds(now &- $0))" } ?? ""
       text += "\n    thread \(thread.threadID) \(thread.isWaiting ? "waits for an operation" : "blocks")"
       text += " (kernel: \(thread.kernelWord))\(since)"

@@ -19,8 +19,7 @@ public struct TaskDiagnosis: Sendable, CustomStringConvertible {
     case waitsForTurn(on: String)
     /// The thread that runs the task; nil where another job took the task over in place.
     case runs(thread: Int?)
-    /// The task awaits another one, by number; 0 for one outside of a seeded test. `inCircle`: that one waits for this
-    /// one, through others.
+    /// The task awaits another one, by number. `inCircle`: that one waits for this one, through others.
     case awaitsTask(UInt64, inCircle: Bool)
     /// The task awaits its child tasks.
     case awaitsChildren
@@ -60,8 +59,9 @@ public struct TaskDiagnosis: Sendable, CustomStringConvertible {
   /// oldest first. Empty without OPERATIONS_DUMP in the environment, and with a version of Swift's runtime whose tasks
   /// this library does not know (6.1 to 6.3 are known).
   ///
-  /// A snapshot, for people and logs. May be called on any thread, blocks no task. Reads the symbols of the program:
-  /// O(tasks · symbols).
+  /// A snapshot, for people and logs. May be called on any thread, blocks no task, and takes the lock of the dynamic
+  /// loader for moments. Each function that is shown is looked up once among the symbols of the program: O(tasks +
+  /// functions · symbols).
   public static var all: [TaskDiagnosis] { diagnoses(TaskWatch.all()) }
 
   /// Why no task can be listed; nil where tasks can be.
@@ -146,6 +146,7 @@ public struct TaskDiagnosis: Sendable, CustomStringConvertible {
       + (functions.isEmpty ? "" : "\n  in " + functions.joined(separator: "\n  for "))
   }
 
+  /// A test shows its own tasks by its own numbers, and any other one as 0.
   private static func task(_ number: UInt64) -> String {
     number == 0 ? "a task outside of the test" : "task \(number)"
   }
@@ -209,113 +210,5 @@ public struct TaskDiagnosis: Sendable, CustomStringConvertible {
       default: stateInWords
       }
     return Place(name: name, functions: functions, words: words)
-  }
-}
-
-/// Names of functions, each looked up once.
-private struct FunctionNames {
-  private var known: [UInt: String?] = [:]
-  private static let most = 4
-  private static let longest = 200
-
-  /// - Returns: the user's functions, and whether the task sleeps.
-  mutating func functions(of task: TaskMemory) -> (names: [String], sleeps: Bool) {
-    var names: [String] = []
-    var sleeps = false
-    // A function of the task's beginning is there as long as the task has not gone on.
-    let entry = task.isRunning ? nil : task.entry
-    for address in task.functions + [entry ?? 0] {
-      if names.count == Self.most || (address == entry && !names.isEmpty) { break }
-      guard let symbol = symbol(address) else { continue }
-      sleeps = sleeps || (names.isEmpty && Self.isSleep(symbol))
-      if let name = Self.name(of: symbol), names.last != name { names.append(name) }
-    }
-    return (names, sleeps)
-  }
-
-  /// `Task.sleep`, `sleep` of a clock of the system, and that of this library's alarms.
-  private static func isSleep(_ symbol: String) -> Bool {
-    if symbol.hasPrefix("$s18OperationExecutors5AlarmO") { return true }
-    return (symbol.hasPrefix("$sScT") || symbol.hasPrefix("$ss"))
-      && (symbol.hasPart("5sleep") || symbol.hasPart("6_sleep"))
-  }
-
-  private mutating func symbol(_ address: UInt) -> String? {
-    if let symbol = known[address] { return symbol }
-    let symbol = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1024) { buffer -> String? in
-      guard let base = buffer.baseAddress, cplatform_function_name(address, base, buffer.count) else { return nil }
-      return String(cString: base)
-    }
-    known[address] = .some(symbol)
-    return symbol
-  }
-
-  /// A function's name as in source; nil for one of the runtime's or of this library's.
-  private static func name(of symbol: String) -> String? {
-    guard symbol.hasPrefix("$s"), let text = cplatform_demangled(symbol) else { return nil }
-    defer { cplatform_free(text) }
-    var name = Substring(String(cString: text))
-    // "(1) await resume partial function for partial apply forwarder for …"
-    let kinds = [
-      "await resume partial function for ", "suspend resume partial function for ", "partial apply forwarder for ",
-    ]
-    if name.hasPrefix("("), let end = name.firstIndex(of: ")"), name[..<end].dropFirst().allSatisfy(\.isNumber) {
-      name = name[end...].dropFirst(2)
-    }
-    while let kind = kinds.first(where: name.hasPrefix) { name = name.dropFirst(kind.count) }
-    guard !name.hasPrefix("reabstraction thunk") else { return nil }
-    // A user's extension of a type of those has the module that it is in.
-    let others = ["$s13OperationCore", "$s18OperationExecutors", "$ss", "$sS"].contains(where: symbol.hasPrefix)
-    let extended = name.split(separator: ")", maxSplits: 1)[0].split(separator: "(extension in ").last
-    if others {
-      guard name.hasPart("(extension in "), let extended,
-        !["Swift", "_Concurrency", "OperationCore", "OperationExecutors"].contains(String(extended))
-      else { return nil }
-    }
-    let words = withoutFiles(name)
-    return words.count > longest ? words.prefix(longest) + "…" : words
-  }
-
-  /// What is private to a file has the name "(name in _0123456789ABCDEF…)".
-  private static func withoutFiles(_ name: Substring) -> String {
-    var words = ""
-    var parts = name.split(separator: " ", omittingEmptySubsequences: false)[...]
-    while let part = parts.popFirst() {
-      if parts.first == "in", let file = parts.dropFirst().first, file.hasPrefix("_"),
-        let end = file.firstIndex(of: ")"), let begin = part.lastIndex(of: "(")
-      {
-        words += part[..<begin] + part[part.index(after: begin)...] + file[file.index(after: end)...]
-        parts = parts.dropFirst(2)
-      } else {
-        words += part
-      }
-      if !parts.isEmpty { words += " " }
-    }
-    return words
-  }
-
-  /// An actor, by its type and address.
-  mutating func executor(_ object: UInt, _ kind: UInt) -> String {
-    let address = "0x" + String(object, radix: 16)
-    let main = unsafeBitCast(MainActor.sharedUnownedExecutor, to: (UInt, UInt).self)
-    if (object, kind) == main { return "the main actor" }
-    let noun = kind == 0 ? "the actor" : "the executor"
-    guard let type = TaskMemory.read(object, 1)?[0], isClass(type) else { return "\(noun) \(address)" }
-    return "\(noun) <\(_typeName(unsafeBitCast(type, to: Any.Type.self), qualified: false)) \(address)>"
-  }
-
-  /// Whether an address is surely the metadata of a class: of a kind 0, in a file, with a description in a file, whose
-  /// kind is 16. That of a generic class lies elsewhere.
-  private func isClass(_ type: UInt) -> Bool {
-    guard cplatform_is_in_image(type), let words = TaskMemory.read(type, 6), words[0] == 0,
-      cplatform_is_in_image(words[5]), let description = TaskMemory.read(words[5], 1)
-    else { return false }
-    return description[0] & 0x1F == 16
-  }
-}
-
-extension StringProtocol {
-  fileprivate func hasPart(_ part: String) -> Bool {
-    indices.contains { self[$0...].starts(with: part) }
   }
 }

@@ -2,11 +2,11 @@ import CPlatform
 import OperationJobs
 import Primitives
 
-/// The tasks that were handed to the library's executors. Kept while OPERATIONS_DUMP is set, and from the first seeded
-/// test on; else it costs two loads and branches for each job.
+/// The tasks that were handed to the library's executors. Kept with OPERATIONS_DUMP in the environment, and while a
+/// seeded test is under way; else this costs two loads and branches for each job.
 ///
-/// A task is known by its address and its number. Nothing keeps it alive: whoever looks asks the memory itself whether
-/// the task is still there (`TaskMemory`). No hook tells the task's end, and nothing is done then.
+/// A task is known by its address and its number. No reference keeps the task alive, and no hook tells its end: a look
+/// reads the task's memory, and so finds out whether the task is still there (`TaskMemory`).
 package enum TaskWatch {
   struct Entry {
     let number: UInt64
@@ -61,7 +61,7 @@ package enum TaskWatch {
     withExtendedLifetime(old) {}
   }
 
-  /// - Parameter thread: the one that begins to run the task; nil keeps what is there.
+  /// - Parameter thread: the thread that begins to run the task; nil for a task that is only handed over.
   /// - Returns: nil where the job is no task.
   @discardableResult
   private static func write(_ task: UnsafeMutableRawPointer, thread: Int32? = nil) -> (address: UInt, number: UInt64)? {
@@ -103,7 +103,7 @@ package enum TaskWatch {
 
   /// A task that has not ended.
   struct Sight {
-    var entry: Entry
+    let entry: Entry
     let memory: TaskMemory
     /// The operation that the task awaits, and where that one is.
     let awaited: String?

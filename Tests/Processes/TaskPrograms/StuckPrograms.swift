@@ -10,15 +10,17 @@ enum StuckPrograms {
   struct Program: Sendable {
     /// Parts of one dump.
     let expected: [String]
+    /// A part that this dump must not have.
+    let refused: String?
     let start: @Sendable () -> Void
   }
 
   static let all: [String: Program] = tasks.merging(threads) { first, _ in first }
     .merging(operations) { first, _ in first }
 
-  private static func program(_ expected: String..., start: @escaping @Sendable () -> Void) -> Program {
-    Program(expected: expected, start: start)
-  }
+  private static func program(
+    _ expected: String..., refused: String? = nil, start: @escaping @Sendable () -> Void
+  ) -> Program { Program(expected: expected, refused: refused, start: start) }
 
   /// Starts the program, and asks for dumps until one has all parts.
   static func run(_ program: Program) {
@@ -29,7 +31,7 @@ enum StuckPrograms {
     for _ in 0..<200 {
       kill(getpid(), SIGUSR1)
       dump = read(ends[0])
-      if program.expected.allSatisfy({ contains(dump, $0) }) {
+      if program.expected.allSatisfy({ contains(dump, $0) }), !(program.refused.map { contains(dump, $0) } ?? false) {
         print(dump)
         exit(0)
       }
@@ -53,10 +55,10 @@ enum StuckPrograms {
   /// - Parameter part: "first … second" means both, in this order, in one line.
   private static func contains(_ text: String, _ part: String) -> Bool {
     text.split(separator: "\n").contains { line in
-      var rest = Substring(line)
+      var rest = line
       for word in part.split(separator: " … ") {
-        guard let place = rest.indices.first(where: { rest[$0...].starts(with: word) }) else { return false }
-        rest = rest[place...].dropFirst(word.count)
+        guard let place = rest.firstRange(of: word) else { return false }
+        rest = rest[place.upperBound...]
       }
       return true
     }
@@ -69,8 +71,6 @@ enum StuckPrograms {
   private static func waitsForNobody() async {
     await withUnsafeContinuation { continuation in kept.withLock { $0.append(continuation) } }
   }
-
-  private static func readsToTheEnd(of stream: AsyncStream<Int>) async { for await _ in stream {} }
 
   private static func block() { DispatchSemaphore(value: 0).wait() }
 
@@ -126,11 +126,12 @@ enum StuckPrograms {
         await child
       }
     },
-    "stream": program("readsToTheEnd(of:", "has waited for somebody to resume its continuation") {
-      Task.detached { await readsToTheEnd(of: stream.stream) }
+    "stream": program("(extension in TaskPrograms)", "readsToTheEnd()", "has waited for somebody to resume") {
+      Task.detached { await stream.stream.readsToTheEnd() }
     },
-    "sleep": program("\"sleeper\" … has slept") {
+    "sleep": program("\"sleeper\" … has slept", "\"clock\" … has slept") {
       Task.detached(name: "sleeper") { try await Task.sleep(for: .seconds(100_000)) }
+      Task.detached(name: "clock") { try await ContinuousClock().sleep(until: .now + .seconds(100_000)) }
     },
     "cancelled": program("\"deaf\", priority low, cancelled", "waitsForNobody()") {
       Task.detached(name: "deaf", priority: .utility) { await waitsForNobody() }.cancel()
@@ -210,6 +211,10 @@ enum StuckPrograms {
       queue.addOperation(upload)
       Task.detached(name: "waiter") { await upload.finished() }
     },
+    "suspended-body": program("its queue is suspended", refused: "has waited for a thread") {
+      queue.isSuspended = true
+      queue.addTask {}
+    },
     "dependency": program("\"forgotten\">: in no queue, and not started", "\"upload\">: waits for dependencies") {
       let (forgotten, upload) = (BlockOperation {}, BlockOperation {})
       (forgotten.name, upload.name) = ("forgotten", "upload")
@@ -240,4 +245,9 @@ enum StuckPrograms {
       Task.detached { await unfinished.finished() }
     },
   ]
+}
+
+/// A function of the program's on a type of the system.
+extension AsyncStream {
+  fileprivate func readsToTheEnd() async { for await _ in self {} }
 }

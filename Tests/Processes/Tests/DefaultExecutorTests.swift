@@ -120,7 +120,8 @@ struct DefaultExecutorTests {
   static let stuck = [
     "actor-held", "actor-that-awaits", "async-let", "asynchronous-operation", "body", "cancelled", "child-of-group",
     "circle", "computes", "continuation", "dependency", "drained", "limit", "locks", "main-actor", "many", "no-thread",
-    "preference", "semaphore", "serial-executor-held", "sleep", "stream", "suspended-queue", "task",
+    "preference", "semaphore", "serial-executor-held", "sleep", "stream", "suspended-body",
+    "suspended-queue", "task",
   ]
 
   @Test("row 47: a dump of a program that hangs names the task that is to blame", arguments: stuck, pools)
