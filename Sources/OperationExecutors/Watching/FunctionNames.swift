@@ -32,8 +32,7 @@ struct FunctionNames {
   /// `Task.sleep`, `sleep` of a clock of the system, and that of this library's alarms.
   private static func isSleep(_ symbol: String) -> Bool {
     if symbol.hasPrefix("$s18OperationExecutors5AlarmO") { return true }
-    return (symbol.hasPrefix("$sScT") || symbol.hasPrefix("$ss"))
-      && (symbol.hasPart("5sleep") || symbol.hasPart("6_sleep"))
+    return (symbol.hasPrefix("$sScT") || symbol.hasPrefix("$ss")) && symbol.hasPart("5sleep")
   }
 
   private mutating func function(at address: UInt) -> Function {
