@@ -50,7 +50,8 @@ let library: [Target] = [
     path: "Sources/OperationLoops", swiftSettings: settings),
   // Executors of tasks and actors, and alarms: jobs, and no operation.
   .target(
-    name: "OperationExecutors", dependencies: ["OperationForks", "OperationJobs", "Primitives", "CPlatform"],
+    name: "OperationExecutors",
+    dependencies: ["OperationForks", "OperationJobs", "OperationTraceEvents", "Primitives", "CPlatform"],
     path: "Sources/OperationExecutors", exclude: ["README.md"], swiftSettings: settings),
   // Graphs that are made once and run often: jobs, forks and tasks, and no operation.
   .target(
@@ -73,7 +74,8 @@ let library: [Target] = [
     swiftSettings: settings),
   // Reads a recording: the timeline, the text and the file of a trace.
   .target(
-    name: "OperationTraces", dependencies: ["OperationTraceEvents", "Primitives", "CPlatform"],
+    name: "OperationTraces",
+    dependencies: ["OperationExecutors", "OperationTraceEvents", "Primitives", "CPlatform"],
     path: "Sources/OperationTraces", swiftSettings: settings),
   .target(
     name: "DispatchBackend", dependencies: backend, path: "Sources/DispatchBackend", swiftSettings: settings),

@@ -40,6 +40,8 @@ uintptr_t cplatform_task_metadata(void) {
   return (uintptr_t)_swift_concurrency_debug_asyncTaskMetadata;
 }
 
+uintptr_t cplatform_task_function(void *task) { return cplatform_task_metadata() ? ((const uintptr_t *)task)[7] : 0; }
+
 bool cplatform_is_in_image(uintptr_t address) {
   Dl_info info;
   return address && dladdr((void *)address, &info) != 0;

@@ -127,6 +127,15 @@ extension Driver {
 
   // MARK: - The body of an asynchronous test
 
+  /// How the seed chooses from now on.
+  func setOrder(_ order: TaskOrder) {
+    guard case .priorities(let changes) = order else { return }
+    guard 0...1_000 ~= changes else {
+      fatalError("Operations: the order of a seeded test has 0 to 1,000 changes of priorities, not \(changes)")
+    }
+    lock.withLock { lock.state.pool.order = PriorityOrder(changes: changes, &lock.state.pool.choices) }
+  }
+
   /// The body begins, or has ended.
   func setTest(isUnderWay: Bool) {
     lock.withLock {
@@ -143,8 +152,11 @@ extension Driver {
   /// The body, or a child task of it, may go on: as a strand, so that nothing else goes on meanwhile.
   /// - Parameters:
   ///   - label: what goes on, asked for where steps are recorded.
+  ///   - lane: the same as a number, asked for where the seed chooses by priorities.
   ///   - delay: how long the part sleeps first, in nanoseconds.
-  func goOnWithTest(_ job: Job, as label: @autoclosure () -> String, after delay: Int64 = 0) {
+  func goOnWithTest(
+    _ job: Job, as label: @autoclosure () -> String, lane: @autoclosure () -> UInt32 = 0, after delay: Int64 = 0
+  ) {
     threads.checkNotForked()
     lock.lock()
     let isEndless = seeded != nil && lock.state.test.countPart(at: lock.state.pool.now)
@@ -158,7 +170,8 @@ extension Driver {
     if delay > 0, !lock.state.test.isUnderWay { return lock.unlock() }
     let part = DriverState.Part(job: job, label: lock.state.records.isOn ? label() : "")
     if lock.state.test.isGuest { lock.state.test.isGuest = false } else { lock.state.waits.countTask(1) }
-    let timer = lock.state.pool.schedule(at: VirtualTime.after(lock.state.pool.now, max(0, delay)))
+    let timer = lock.state.pool.schedule(
+      at: VirtualTime.after(lock.state.pool.now, max(0, delay)), lane: lock.state.pool.order == nil ? 0 : lane())
     if delay > 0 {
       lock.state.waits.timers[timer] = .sleep(part)
     } else {

@@ -32,6 +32,17 @@ public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
   }
 }
 
+/// How a seed chooses among the tasks that can go on.
+public enum TaskOrder: Hashable, Sendable {
+  /// At each step each task has the same chance.
+  case even
+  /// Each task gets a priority by chance when it first can go on, and the highest one goes on. `changes` times, at
+  /// steps by chance, the task that goes on falls below all others. This finds what shows only when a task is held up
+  /// for long: PCT, Burckhardt and others, ASPLOS 2010. A defect that needs two tasks in a certain order needs no
+  /// change, and one more for each further hold-up. From 0 to 1,000 changes; other numbers trap.
+  case priorities(changes: Int)
+}
+
 /// Runs an asynchronous test whose tasks all belong to a seed: the test's own, children, `Task { … }`, default actors,
 /// streams, sleeps and operations. They run on a fresh deterministic backend, one at a time, in an order that the seed
 /// decides. Code under test needs no change.
@@ -49,7 +60,11 @@ public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
 /// *Time* is the backend's: `ContinuousClock`, `SuspendingClock` and `Task.sleep` show it on the test's threads, and so
 /// does the time of day. When nothing is left to do, the time goes on to the end of the next sleep.
 ///
-/// *What leaves*: the main actor, actors with executors of their own, tasks that prefer another executor, threads and
+/// *The main actor* of the test belongs to it: its jobs go on in the order in which they came, and the seed decides
+/// when. They run on threads of the test, while the main thread runs no job of the main actor. Code that asks for the
+/// main thread itself, such as `dispatchPrecondition`, traps there.
+///
+/// *What leaves*: actors with executors of their own, tasks that prefer another executor, threads and
 /// Dispatch run beside the test, in real time. A task that such code resumes is back in the order. The virtual time
 /// goes on meanwhile: whatever leaves loses against every sleep. `backend.departures` names the tasks that came
 /// back so, and the threads. With `mayLeave: false` such a test fails.
@@ -57,7 +72,8 @@ public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
 /// *Polling*: after 10,000 steps at one instant each step takes a millisecond, so that a task which polls with
 /// `Task.yield()` sees others wake up.
 ///
-/// Tests that run at the same time must share no actor: the turn of an actor belongs to the test that found it idle.
+/// Tests that run at the same time must share no actor but the main actor: the turn of an actor belongs to the test
+/// that found it idle.
 ///
 /// When the body has ended, what is due runs to its end. Tasks that sleep then stay suspended for ever.
 ///
@@ -69,6 +85,7 @@ public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
 ///   - workers: virtual workers, for operations.
 ///   - strategy: how the imitated pool schedules operations.
 ///   - patience: how long all tasks may wait, in real time, for something outside of the test.
+///   - order: how the seed chooses among the tasks that can go on.
 ///   - mayLeave: whether the test may leave the order. If not, one that did fails when its body has ended.
 ///   - recordsSteps: whether the backend's `steps` has the steps.
 ///   - body: the test.
@@ -76,21 +93,22 @@ public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
 ///   left the order and may not.
 public func withSeededTasks<Result: Sendable>(
   seed: UInt64, workers: Int = 4, strategy: StealingStrategy = .init(), patience: Duration = .seconds(1),
-  mayLeave: Bool = true, recordsSteps: Bool = false,
+  order: TaskOrder = .even, mayLeave: Bool = true, recordsSteps: Bool = false,
   _ body: @escaping @Sendable (DeterministicBackend) async throws -> Result
 ) async throws -> Result {
   let backend = DeterministicBackend(
     workers: workers, strategy: strategy, seed: SeedVariable.value ?? seed, runsByItself: false, advancesByItself: true,
     patience: patience, recordsSteps: recordsSteps)
-  return try await backend.hostTasks(mayLeave: mayLeave, body)
+  return try await backend.hostTasks(order: order, mayLeave: mayLeave, body)
 }
 
 extension DeterministicBackend {
   /// Runs the body as a task of its own, on this backend with all tasks that it makes, and shuts the backend down.
   func hostTasks<Value: Sendable>(
-    mayLeave: Bool, _ body: @escaping @Sendable (DeterministicBackend) async throws -> Value
+    order: TaskOrder, mayLeave: Bool, _ body: @escaping @Sendable (DeterministicBackend) async throws -> Value
   ) async throws -> Value {
     guard SeededTasks.areClaimed else { throw SeededTasksError.isUnsupported }
+    driver.setOrder(order)
     let end = SeededEnd<Value>()
     driver.seeded = SeededTest(on: driver) { [seed] failure, test in
       let error: SeededTasksError =

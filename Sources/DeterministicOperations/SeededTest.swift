@@ -1,5 +1,6 @@
 import CPlatform
 import CVirtualTime
+import Dispatch
 import OperationCore
 import OperationExecutors
 import OperationJobs
@@ -30,6 +31,8 @@ final class SeededTest: @unchecked Sendable {
     /// The tasks of the test that were seen: where each lies, and as which number it is shown.
     var tasks: [UInt64: (address: UInt, shown: UInt64)] = [:]
     var departures: [String] = []
+    /// The jobs of the main actor that have not ended, in the order in which they came.
+    var mainLine: ArraySlice<UInt> = []
 
     func label(_ number: UInt64) -> String { tasks[number].map { "task \($0.shown)" } ?? "a task" }
   }
@@ -73,6 +76,13 @@ final class SeededTest: @unchecked Sendable {
     }
   }
 
+  /// What the job is a step of, for an order by priorities: the task's number, or 0 for all actors.
+  fileprivate func lane(of job: UnsafeMutableRawPointer) -> UInt32 {
+    guard cplatform_is_task(job) else { return 0 }
+    let number = cplatform_task_number(job)
+    return state.withLock { UInt32($0.tasks[number]?.shown ?? 0) }
+  }
+
   /// The job in a record of steps: tasks count from 1, which is the test's own one.
   fileprivate func label(of job: UnsafeMutableRawPointer) -> String {
     guard cplatform_is_task(job) else { return "an actor" }
@@ -82,6 +92,26 @@ final class SeededTest: @unchecked Sendable {
 
   /// The tasks that have not ended, and what each does or waits for.
   var tasksInWords: [String] { TaskDiagnosis.lines(of: state.withLock { $0.tasks }) }
+
+  // MARK: - The main actor
+
+  /// A job of the main actor comes.
+  /// - Returns: whether the job is the first in the line.
+  fileprivate func joinsMainLine(_ job: UnsafeMutableRawPointer) -> Bool {
+    state.withLock {
+      $0.mainLine.append(UInt(bitPattern: job))
+      return $0.mainLine.count == 1
+    }
+  }
+
+  /// The first in the line has run.
+  /// - Returns: the next one.
+  fileprivate func leavesMainLine() -> UnsafeMutableRawPointer? {
+    state.withLock {
+      _ = $0.mainLine.popFirst()
+      return $0.mainLine.first.flatMap(UnsafeMutableRawPointer.init(bitPattern:))
+    }
+  }
 
   // MARK: - What leaves the order
 
@@ -110,7 +140,7 @@ enum SeededTasks {
   private static let owners = Mutex(Owners())
 
   /// False where Swift's runtime has no place for that, or another package has taken the place.
-  static let areClaimed = RuntimeHooks.claimTasks(claim)
+  static let areClaimed = RuntimeHooks.claimTasks(claim, main: takeMainActor)
 
   /// Tasks are noted while a test is under way, for what its error says of them.
   static func testBegins() {
@@ -158,7 +188,37 @@ enum SeededTasks {
         }
       }
     }
-    driver.goOnWithTest(part, as: test.label(of: address), after: delay)
+    driver.goOnWithTest(part, as: test.label(of: address), lane: test.lane(of: address), after: delay)
+  }
+
+  /// Gets each job of the main actor, on any thread. Those of a test go on where the seed lets the main actor go on, in
+  /// the order in which they came. The others run on the main thread.
+  private static func takeMainActor(_ job: UnownedJob) {
+    let address = RuntimeHooks.address(of: job)
+    guard DrivenBackends.exist, let driver = driver(of: address), let test = driver.seeded else {
+      return DispatchQueue.main.async {
+        MainActorTurn.run { job.runSynchronously(on: MainActor.sharedUnownedExecutor) }
+      }
+    }
+    TaskWatch.note(job)
+    if test.joinsMainLine(address) { giveMainTurn(to: address, of: test, on: driver) }
+  }
+
+  private static func giveMainTurn(to address: UnsafeMutableRawPointer, of test: SeededTest, on driver: Driver) {
+    let job = RuntimeHooks.job(at: address)
+    let part = Job {
+      // The driver holds the test, and the test the executor.
+      withExtendedLifetime(driver) {
+        let executor = test.executor.asUnownedTaskExecutor()
+        MainActorTurn.run {
+          TaskWatch.running(job) {
+            job.runSynchronously(isolatedTo: MainActor.sharedUnownedExecutor, taskExecutor: executor)
+          }
+        }
+        if let next = test.leavesMainLine() { giveMainTurn(to: next, of: test, on: driver) }
+      }
+    }
+    driver.goOnWithTest(part, as: "the main actor with \(test.label(of: address))", lane: test.lane(of: address))
   }
 
   private static func driver(of job: UnsafeMutableRawPointer) -> Driver? {
@@ -190,6 +250,24 @@ enum SeededTasks {
     var name = [CChar](repeating: 0, count: 16)
     cplatform_thread_get_name(&name)
     return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}
+
+/// The main actor, which one thread has at a time: threads of tests, and the main thread.
+private enum MainActorTurn {
+  private static let lock = FutexLock()
+  /// The thread that has the turn, by the address of its words.
+  private static let thread = Atomic<UInt>(0)
+
+  static func run(_ job: () -> Void) {
+    let here = UInt(bitPattern: cplatform_thread_words_address())
+    // A job of the main actor may run a loop that runs others.
+    if thread.load(ordering: .relaxed) == here { return job() }
+    lock.lock()
+    thread.store(here, ordering: .relaxed)
+    job()
+    thread.store(0, ordering: .relaxed)
+    lock.unlock()
   }
 }
 

@@ -102,6 +102,7 @@ public enum SeedSearch: Sendable {
 ///   - workers: virtual workers, for operations.
 ///   - strategy: how the imitated pool schedules operations.
 ///   - patience: how long all tasks may wait, in real time, for something outside of the test.
+///   - order: how a seed chooses among the tasks that can go on.
 ///   - mayLeave: whether the test may leave the order.
 ///   - finds: which failure is thrown.
 ///   - checksDeterminism: whether each seed runs twice, and fails where the two runs differ.
@@ -112,7 +113,7 @@ public enum SeedSearch: Sendable {
 ///   seed differ.
 public func forEachSeed(
   _ seeds: some Sequence<UInt64>, workers: Int = 4, strategy: StealingStrategy = .init(),
-  patience: Duration = .seconds(1), mayLeave: Bool = true, finds: SeedSearch = .first,
+  patience: Duration = .seconds(1), order: TaskOrder = .even, mayLeave: Bool = true, finds: SeedSearch = .first,
   checksDeterminism: Bool = false,
   file: StaticString = #fileID, line: UInt = #line,
   _ body: @escaping @Sendable (DeterministicBackend) async throws -> Void
@@ -121,7 +122,7 @@ public func forEachSeed(
     let backend = DeterministicBackend(
       workers: workers, strategy: strategy, seed: seed, runsByItself: false, advancesByItself: true,
       patience: patience, recordsSteps: true)
-    do { try await backend.hostTasks(mayLeave: mayLeave, body) } catch {
+    do { try await backend.hostTasks(order: order, mayLeave: mayLeave, body) } catch {
       throw SeedFailure(seed: seed, underlyingError: error, steps: backend.steps)
     }
     return backend.steps

@@ -25,12 +25,19 @@ package enum RuntimeHooks {
   }
 
   /// Lets a test take jobs, on whatever executor they would run otherwise. To be called before other threads use
-  /// tasks: the runtime reads its executor without a lock.
-  package static func claimTasks(_ claim: @escaping cplatform_task_claim) -> Bool {
+  /// tasks: the runtime reads its executors without a lock.
+  /// - Parameter claimMain: takes each job of the main actor.
+  package static func claimTasks(
+    _ claim: @escaping cplatform_task_claim, main claimMain: @escaping @Sendable (UnownedJob) -> Void
+  ) -> Bool {
     guard areKnown, isFree, cplatform_claim_tasks(claim) == cplatform_hook_set else { return false }
+    takesMainActor = claimMain
     takeExecutor()
     return true
   }
+
+  /// Written once, before other threads use tasks.
+  nonisolated(unsafe) fileprivate private(set) static var takesMainActor: (@Sendable (UnownedJob) -> Void)?
 
   /// Whether this version of Swift has what is set here.
   static var areKnown: Bool {
@@ -61,8 +68,25 @@ package enum RuntimeHooks {
 
 #if compiler(<6.4)
   private struct HookedExecutors: ExecutorFactory {
-    static var mainExecutor: any MainExecutor { PlatformExecutorFactory.mainExecutor }
+    static var mainExecutor: any MainExecutor {
+      RuntimeHooks.takesMainActor.map { ClaimedMainExecutor(claim: $0) } ?? PlatformExecutorFactory.mainExecutor
+    }
     static var defaultExecutor: any TaskExecutor { HookedExecutor.shared }
+  }
+
+  /// Hands jobs to a test, and else does what the system's main executor does. No hook is asked for these jobs.
+  private final class ClaimedMainExecutor: MainExecutor {
+    private let platform = PlatformExecutorFactory.mainExecutor
+    private let claim: @Sendable (UnownedJob) -> Void
+
+    init(claim: @escaping @Sendable (UnownedJob) -> Void) { self.claim = claim }
+
+    func enqueue(_ job: consuming ExecutorJob) { claim(UnownedJob(job)) }
+    func run() throws { try platform.run() }
+    func runUntil(_ condition: () -> Bool) throws { try platform.runUntil(condition) }
+    func stop() { platform.stop() }
+    func checkIsolated() { platform.checkIsolated() }
+    func isIsolatingCurrentContext() -> Bool? { platform.isIsolatingCurrentContext() }
   }
 
   /// Does what the hooks do, and else what the system's executor does.

@@ -49,6 +49,7 @@ package final class TaskJob: JobObject {
     }
     host?.expectTaskJob()
     TaskWatch.note(job)
+    TaskProbe.ready(job)
     return Job(word: UInt(bitPattern: object.toOpaque()))
   }
 
@@ -67,7 +68,7 @@ package final class TaskJob: JobObject {
     // The memory goes back first: what the job hands over may take it.
     let isKept = Spares<SpareTaskJobs>.keep(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
     var next: UInt = 0
-    TaskWatch.running(job) { next = runner.run(job) }
+    TaskProbe.running(job) { TaskWatch.running(job) { next = runner.run(job) } }
     host?.endTaskWait()
     return JobOutcome(next: next, isReleased: !isKept)
   }

@@ -114,8 +114,8 @@ package enum ProbeStudy {
       if now == .wake { now = Activity(rawValue: outer.load(ordering: .relaxed))! }
       let next: Activity
       switch event.kind {
-      case .begins, .partBegins, .nodeBegins, .forkBegins: next = .body
-      case .finishesHere, .finishes, .returns, .skipped, .partEnds, .nodeEnds, .forkEnds, .calloutBegins:
+      case .begins, .partBegins, .nodeBegins, .forkBegins, .taskBegins: next = .body
+      case .finishesHere, .finishes, .returns, .skipped, .partEnds, .nodeEnds, .forkEnds, .taskEnds, .calloutBegins:
         next = .between
       case .steals:
         // What led to the theft was a search for it.
@@ -129,7 +129,9 @@ package enum ProbeStudy {
       case .wakes:
         outer.store(now.rawValue, ordering: .relaxed)
         next = .wake
-      case .text, .queue, .added, .edge, .edgeRemoved, .ready, .waits, .waited, .addsSpares: next = now
+      case .text, .queue, .added, .edge, .edgeRemoved, .ready, .waits, .waited, .addsSpares, .taskReady, .taskFunction,
+        .taskKnown:
+        next = now
       }
       if [.begins, .parks, .unparks, .threadBegins, .calloutBegins].contains(event.kind) {
         isWorker.store(true, ordering: .relaxed)

@@ -9,8 +9,8 @@ import Synchronization
 /// it begins a later session. After the thread has ended, whoever begins a later session frees them. Nobody else
 /// frees chunks, and no reader is at work at that time.
 package final class TraceBuffer: @unchecked Sendable {
-  // Sendable: the atomics are for everybody. `current`, `queue`, `queueName` and `finishedHere` belong to the owning
-  // thread. The other properties do not change.
+  // Sendable: the atomics are for everybody. `current`, `queue`, `queueName`, `finishedHere` and `knownTasks` belong to
+  // the owning thread. The other properties do not change.
 
   struct Chunk: ~Copyable {
     let next = Atomic<UInt>(0)
@@ -52,6 +52,8 @@ package final class TraceBuffer: @unchecked Sendable {
   package var queueName: String?
   /// The operation that finished last in its own `start()`, until that `start()` has returned.
   package var finishedHere: UInt = 0
+  /// The places of tasks that were recorded lately: a task's number and a function, by their hash.
+  private var knownTasks: [(UInt, UInt)] = []
 
   init() {
     threadID = cplatform_thread_id()
@@ -80,6 +82,17 @@ package final class TraceBuffer: @unchecked Sendable {
     event.textLength = UInt16(slots.count)
     for slot in slots where !place(slot) { return drop(at: event.time) }
     append(event)
+  }
+
+  /// Whether the thread has to record what a task at one of its functions is. From then on it has: a later one with the
+  /// same hash makes it forget that.
+  package func isNew(task: UInt, at function: UInt) -> Bool {
+    if ProbeStudy.isOn.load(ordering: .relaxed) { return false }
+    if knownTasks.isEmpty { knownTasks = Array(repeating: (0, 0), count: 256) }
+    let place = Int((task ^ function &>> 4) % 256)
+    if knownTasks[place] == (task, function) { return false }
+    knownTasks[place] = (task, function)
+    return true
   }
 
   private func drop(at time: UInt64) {
@@ -126,6 +139,7 @@ package final class TraceBuffer: @unchecked Sendable {
     queue = 0
     queueName = nil
     finishedHere = 0
+    knownTasks = []
     studied.begin()
     session.store(number, ordering: .releasing)
   }

@@ -36,6 +36,17 @@ package struct TraceEvent: Sendable {
     /// This thread runs a part of the body of `subject` behind a suspension.
     case partBegins
     case partEnds
+    /// A job of a task is handed over. `subject`: the task's number.
+    case taskReady
+    /// One of the functions of the task that the next `taskKnown` of this thread is about. `subject`: its address.
+    case taskFunction
+    /// `subject`: a task's number; `detail`: the function with which it goes on; text: its name. The `taskFunction`s
+    /// before it are those that await that function.
+    case taskKnown
+    /// This thread runs a job of a task. `subject`: the task's number, or 0 for the turn of an actor; `detail`: the
+    /// function with which the task goes on; `value`: its priority.
+    case taskBegins
+    case taskEnds
     /// `subject`: the job; `value`: the thread that the job was taken from.
     case steals
     case parks

@@ -18,9 +18,10 @@ import Primitives
 /// The file has a row per thread, and a slice per operation that ran, from its start to its finish. The slice of an
 /// asynchronous operation ends with the return of its `start()`; the whole operation is in a row of its own. A slice
 /// shows queue, priority and the times that the operation waited. An arrow goes from a dependency to each operation
-/// that waited for it. The file also shows sleeping workers, steals, wake-ups and spare workers, and how many
-/// operations were ready and running. An operation is called by the `name` it had when it was added, else by its
-/// class.
+/// that waited for it. A task on an executor of the library has a slice from where it goes on until it is suspended or
+/// ends, called by its name, else by its function. The file also shows sleeping workers, steals, wake-ups and spare
+/// workers, and how many operations were ready and running. An operation is called by the `name` it had when it was
+/// added, else by its class.
 ///
 /// Off, a probe is a load and a branch, and an operation passes three or four probes. On, each probe records an event
 /// of 32 bytes, and reads the clock: adding and running an operation takes some 250 nanoseconds more. Nothing is kept

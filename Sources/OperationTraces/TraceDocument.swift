@@ -1,4 +1,5 @@
 import CPlatform
+import OperationExecutors
 
 /// A timeline in Chrome's trace format (the "JSON object format" of its documentation): one event per line, in the
 /// order of time.
@@ -11,6 +12,8 @@ struct TraceDocument {
   private let rows: [Int32]
   private let queueLabels: [String]
   private let classNames: [UInt: String]
+  /// By the function with which a task goes on, and those around it.
+  private let functionNames: [[UInt]: String]
 
   init(_ timeline: TraceTimeline, process: Int32, name: String, firstID: Int) {
     self.timeline = timeline
@@ -24,6 +27,12 @@ struct TraceDocument {
     }
     classNames = names
     queueLabels = Self.labels(of: timeline.queues, names)
+    var functions = FunctionNames()
+    var functionNames: [[UInt]: String] = [:]
+    for case .task(let part) in timeline.slices.map(\.kind) where functionNames[part.functions] == nil {
+      functionNames[part.functions] = functions.first(of: part.functions)
+    }
+    self.functionNames = functionNames
   }
 
   static func header(of timeline: TraceTimeline) -> String {
@@ -203,13 +212,33 @@ struct TraceDocument {
         case .fork(let operation): (operation.map { "fork of \(label($0))" } ?? "fork", "fork")
         case .node(let name, let operation): (operation.map { "\(name) of \(label($0))" } ?? name, "node")
         case .part(let operation): (operation.map { "part of \(label($0))" } ?? "part", "part")
+        case .task(let part): (part.name ?? functionNames[part.functions] ?? "task \(part.number)", "task")
+        case .turn: ("turn of an actor", "task")
+        }
+      let arguments =
+        if case .task(let part) = slice.kind { ",\"args\":{\(self.arguments(of: part, began: slice.begin))}" } else {
+          ""
         }
       lines.append(
         Line(
           time: slice.begin, rank: -Int(end - slice.begin),
           text: head("X", slice.begin, thread: slice.thread, name, category)
-            + ",\"dur\":\(TraceText.microseconds(end - slice.begin))}"))
+            + ",\"dur\":\(TraceText.microseconds(end - slice.begin))\(arguments)}"))
     }
+  }
+
+  private func arguments(of part: TraceTimeline.TaskPart, began: UInt64) -> String {
+    var facts = [
+      "\"task\":\(part.number)",
+      "\"priority\":\(TraceText.quoted(TaskDiagnosis.words(TaskPriority(rawValue: part.priority))))",
+    ]
+    if part.name != nil, let function = functionNames[part.functions] {
+      facts.append("\"function\":\(TraceText.quoted(function))")
+    }
+    if let ready = part.ready {
+      facts.append("\"us since ready\":\(TraceText.microseconds(began - min(ready, began)))")
+    }
+    return facts.joined(separator: ",")
   }
 
   private func addInstants(to lines: inout [Line]) {

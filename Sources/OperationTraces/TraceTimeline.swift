@@ -47,11 +47,25 @@ struct TraceTimeline {
       case fork(of: Int?)
       case part(of: Int?)
       case node(String, of: Int?)
+      case task(TaskPart)
+      /// The turn of an actor that has no executor of its own: jobs of several tasks.
+      case turn
     }
     let kind: Kind
     let thread: Int
     let begin: UInt64
     var end: UInt64
+  }
+
+  /// A task, from where it goes on until it is suspended or ends.
+  struct TaskPart {
+    let number: UInt
+    let name: String?
+    /// The function with which the task goes on, and those around it.
+    let functions: [UInt]
+    let priority: UInt8
+    /// When the task was handed over.
+    let ready: UInt64?
   }
 
   struct Instant {
@@ -83,6 +97,8 @@ struct TraceTimeline {
     fileprivate var open: [Open] = []
     /// The queue of the operations that the thread adds.
     fileprivate var queue: Int?
+    /// The functions of the task that the thread tells of next.
+    fileprivate var functions: [UInt] = []
     /// Something is shown in the thread's row.
     var isSeen = false
   }
@@ -105,6 +121,11 @@ struct TraceTimeline {
 
   private var latest: [UInt: Int] = [:]
   private var queueIndices: [Queue: Int] = [:]
+  /// By the task's number.
+  private var taskNames: [UInt: String] = [:]
+  private var taskReady: [UInt: UInt64] = [:]
+  /// The functions around the one with which a task goes on.
+  private var taskFunctions: [[UInt]: [UInt]] = [:]
   private var ready = 0
   private var running = 0
 
@@ -162,7 +183,7 @@ struct TraceTimeline {
     var last: UInt64 = 0
     for (index, event) in events.enumerated() where event.kind != .text && event.time <= ended {
       switch event.kind {
-      case .queue, .added, .edge: last = max(last, event.time)
+      case .queue, .added, .edge, .taskFunction, .taskKnown: last = max(last, event.time)
       default: last = max(last + 1, event.time)
       }
       moments.append(Moment(time: last, rank: rank(event.kind), thread: thread, index: index))
@@ -176,7 +197,7 @@ struct TraceTimeline {
     switch kind {
     case .finishesHere, .finishes, .returns: 0
     case .queue, .added, .edge, .edgeRemoved: 1
-    case .ready: 2
+    case .ready, .taskReady: 2
     default: 3
     }
   }
@@ -232,6 +253,20 @@ extension TraceTimeline {
     case .partEnds: closeSlice(at: time, on: thread) { if case .part = $0 { true } else { false } }
     case .nodeBegins: open(.node(name ?? "node", of: latest[event.subject]), at: time, on: thread)
     case .nodeEnds: closeSlice(at: time, on: thread) { if case .node = $0 { true } else { false } }
+    case .taskReady: taskReady[event.subject] = time
+    case .taskFunction: threads[thread].functions.append(event.subject)
+    case .taskKnown:
+      taskNames[event.subject] = name
+      taskFunctions[[event.subject, event.detail]] = threads[thread].functions
+      threads[thread].functions = []
+    case .taskBegins: open(event.subject == 0 ? .turn : .task(part(event)), at: time, on: thread)
+    case .taskEnds:
+      closeSlice(at: time, on: thread) {
+        switch $0 {
+        case .task, .turn: true
+        default: false
+        }
+      }
     case .parks: open(.parked, at: time, on: thread)
     case .unparks: closeSlice(at: time, on: thread) { if case .parked = $0 { true } else { false } }
     case .calloutBegins: open(.callout, at: time, on: thread)
@@ -246,6 +281,13 @@ extension TraceTimeline {
       instant(.threadEnds, at: time, on: thread)
     case .addsSpares: instant(.addsSpares(event.value), at: time, on: thread)
     }
+  }
+
+  private mutating func part(_ event: TraceEvent) -> TaskPart {
+    TaskPart(
+      number: event.subject, name: taskNames[event.subject],
+      functions: [event.detail] + (taskFunctions[[event.subject, event.detail]] ?? []),
+      priority: UInt8(truncatingIfNeeded: event.value), ready: taskReady.removeValue(forKey: event.subject))
   }
 
   private mutating func index(of queue: Queue) -> Int {

@@ -53,13 +53,21 @@ struct PlantedDefectTests {
   func isFoundByChance(defect: Defect) async throws {
     var found = 0
     for _ in 0..<Self.plantedRuns { found += try await Self.passes(defect) ? 0 : 1 }
-    var seeds = 0
-    for seed in 0..<200 as Range<UInt64> {
-      do {
-        try await withSeededTasks(seed: seed, patience: .milliseconds(20)) { _ in try await defect.run() }
-      } catch { seeds += 1 }
+    func seeds(_ order: TaskOrder) async -> Int {
+      var seeds = 0
+      for seed in 0..<200 as Range<UInt64> {
+        do {
+          try await withSeededTasks(seed: seed, patience: .milliseconds(20), order: order) { _ in
+            try await defect.run()
+          }
+        } catch { seeds += 1 }
+      }
+      return seeds
     }
-    print("planted: \(defect.testDescription): \(found) of \(Self.plantedRuns) runs, \(seeds) of 200 seeds")
+    let priorities = [await seeds(.priorities(changes: 1)), await seeds(.priorities(changes: 3))]
+    print(
+      "planted: \(defect.testDescription): \(found) of \(Self.plantedRuns) runs, \(await seeds(.even)) of 200 seeds, "
+        + "with 1 and 3 changes of priorities \(priorities)")
   }
 
   private static let plantedRuns = getenv("PLANTED_RUNS").flatMap { Int(String(cString: $0)) } ?? 0
@@ -307,6 +315,22 @@ struct PlantedDefectTests {
       await service.stop()
       await start.value
       try check(await !service.isRunning)
+    },
+    Defect("a view model of the main actor that shows an older answer") {
+      @MainActor final class ViewModel {
+        private(set) var shown = ""
+        private nonisolated func ask(_ word: String) async -> String {
+          await Task.yield()
+          return word
+        }
+        func search(_ word: String) async { shown = await ask(word) }
+      }
+      let model = ViewModel()
+      let first = Task { @MainActor in await model.search("s") }
+      let second = Task { @MainActor in await model.search("swift") }
+      await first.value
+      await second.value
+      try check(await model.shown == "swift")
     },
     Defect("a list that changes while it is walked") {
       actor Observers {

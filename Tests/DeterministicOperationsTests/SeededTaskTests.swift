@@ -1,3 +1,4 @@
+import CPlatform
 import DeterministicOperations
 import Dispatch
 import Operations
@@ -12,6 +13,13 @@ struct SeededTaskTests {
   actor Log {
     private(set) var words: [String] = []
     func add(_ word: String) { words.append(word) }
+  }
+
+  /// An actor with an executor of its own.
+  private actor Elsewhere {
+    private let executor = StealingBackend.shared.serialExecutor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    func visit() {}
   }
 
   /// Tasks of each kind write down in which order they go on.
@@ -235,14 +243,123 @@ struct SeededTaskTests {
     #expect(await isOutside.value)
   }
 
+  /// What is written down on the main actor.
+  @MainActor private final class Board {
+    private(set) var words: [String] = []
+
+    func add(_ word: String) {
+      MainActor.preconditionIsolated()
+      let before = words
+      // Long enough for another thread to come in between.
+      for _ in 0..<100 { cplatform_pause() }
+      words = before + [word]
+    }
+  }
+
+  @Test("the main actor of a test belongs to the seed, and so does its time")
+  func mainActor() async throws {
+    @Sendable func run(_ backend: DeterministicBackend) async throws -> [String] {
+      let board = Board()
+      let tasks = (0..<3).map { number in
+        Task {
+          await board.add("task \(number)")
+          await Task.yield()
+          await board.add("task \(number) again")
+        }
+      }
+      let sleeper = Task { @MainActor in
+        try await Task.sleep(for: .seconds(3_600))
+        board.add("an hour later")
+      }
+      for task in tasks { await task.value }
+      try await sleeper.value
+      #expect(backend.now >= .seconds(3_600) && backend.now < .seconds(3_601))
+      return await board.words
+    }
+    var orders: Set<[String]> = []
+    for seed in 0..<20 as Range<UInt64> {
+      let order = try await withSeededTasks(seed: seed, patience: .seconds(100), mayLeave: false, run)
+      #expect(try await withSeededTasks(seed: seed, patience: .seconds(100), mayLeave: false, run) == order)
+      #expect(order.count == 7 && order.last == "an hour later")
+      orders.insert(order)
+    }
+    #expect(orders.count > 5)
+  }
+
+  @Test("jobs of the main actor go on in the order in which they came, as on the main thread")
+  func mainActorOrder() async throws {
+    for seed in 0..<20 as Range<UInt64> {
+      try await withSeededTasks(seed: seed, patience: .seconds(100), mayLeave: false) { @MainActor _ in
+        let board = Board()
+        let tasks = (0..<10).map { number in Task { @MainActor in board.add("\(number)") } }
+        #expect(board.words.isEmpty)
+        for task in tasks { await task.value }
+        #expect(board.words == (0..<10).map { "\($0)" })
+      }
+    }
+  }
+
+  @Test("tests and the main thread share one main actor")
+  func oneMainActor() async throws {
+    let board = Board()
+    let outside = Task { for _ in 0..<500 { await board.add("outside") } }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for seed in 0..<3 as Range<UInt64> {
+        group.addTask {
+          try await withSeededTasks(seed: seed, patience: .seconds(100)) { _ in
+            for _ in 0..<500 { await board.add("inside") }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    await outside.value
+    let words = await board.words
+    #expect(words.count == 2_000 && words.count { $0 == "outside" } == 500)
+  }
+
+  @Test("an order by priorities holds a task up for long, and repeats itself")
+  func priorities() async throws {
+    /// Whether another task goes on within 20 steps of this one.
+    @Sendable func isSeen(_ backend: DeterministicBackend) async -> Bool {
+      let steps = Counter()
+      let other = Task { _ = steps.increment() }
+      for _ in 0..<20 { await Task.yield() }
+      let isSeen = steps.value > 0
+      await other.value
+      return isSeen
+    }
+    func seen(_ order: TaskOrder) async throws -> Int {
+      var seen = 0
+      for seed in 0..<100 as Range<UInt64> {
+        seen += try await withSeededTasks(seed: seed, order: order, isSeen) ? 1 : 0
+      }
+      return seen
+    }
+    #expect(try await seen(.even) == 100)
+    let byPriorities = try await seen(.priorities(changes: 0))
+    #expect((30...70).contains(byPriorities), "\(byPriorities)")
+    #expect(try await seen(.priorities(changes: 0)) == byPriorities)
+    try await forEachSeed(0..<20, order: .priorities(changes: 3), checksDeterminism: true) { backend in
+      #expect(await Self.order(backend).count == 11)
+    }
+    // A task that polls is no end.
+    try await withSeededTasks(seed: 1, order: .priorities(changes: 0)) { _ in
+      let wakes = Counter()
+      for _ in 0..<5 { Task { wakes.increment() } }
+      while wakes.value < 5 { await Task.yield() }
+    }
+  }
+
   @Test("what leaves is named, and a test may demand that nothing does")
   func departures() async throws {
     let order = try await withSeededTasks(seed: 4, mayLeave: false) { backend in
       (await Self.order(backend), backend.departures)
     }
     #expect(order.0.count == 11 && order.1.isEmpty)
+    let elsewhere = Elsewhere()
     let lines = try await withSeededTasks(seed: 4, patience: .seconds(100)) { backend in
-      await MainActor.run {}
+      await elsewhere.visit()
       // This thread may resume the task before it is suspended: then nothing has left.
       await withUnsafeContinuation { continuation in DispatchQueue(label: "a queue").async { continuation.resume() } }
       return backend.departures
@@ -251,11 +368,11 @@ struct SeededTaskTests {
     #expect((1...2).contains(lines.count), "\(lines)")
     let error = try #require(
       await #expect(throws: SeededTasksError.self) {
-        try await withSeededTasks(seed: 4, patience: .seconds(100), mayLeave: false) { _ in await MainActor.run {} }
+        try await withSeededTasks(seed: 4, patience: .seconds(100), mayLeave: false) { _ in await elsewhere.visit() }
       })
     guard case .left(seed: 4, let departures) = error else { throw error }
     await #expect(throws: SeedFailure.self) {
-      try await forEachSeed([4], patience: .seconds(100), mayLeave: false) { _ in await MainActor.run {} }
+      try await forEachSeed([4], patience: .seconds(100), mayLeave: false) { _ in await elsewhere.visit() }
     }
     #expect(departures.count == 1 && "\(error)".hasSuffix("tasks left the order of the test\n\(departures[0])"))
   }

@@ -17,6 +17,16 @@ struct TraceBufferTests {
     #expect(room.take(atMost: 64, for: .max - 1) == 0 && room.take(atMost: 64, for: .max) == 64)
   }
 
+  @Test func `what a task is is recorded once, until another one takes its place`() {
+    let buffer = TraceBuffer()
+    #expect(buffer.isNew(task: 7, at: 0x1000) && !buffer.isNew(task: 7, at: 0x1000))
+    #expect(buffer.isNew(task: 7, at: 0x1010) && buffer.isNew(task: 8, at: 0x1000))
+    // The same place: 256 tasks further.
+    #expect(buffer.isNew(task: 7 + 256, at: 0x1000) && buffer.isNew(task: 7, at: 0x1000))
+    buffer.begin(session: 0)
+    #expect(buffer.isNew(task: 7, at: 0x1000))
+  }
+
   /// No session has the number 0: an event for it is late, as one for a session that is over.
   @Test func `what is dropped for an earlier session is not counted for this one`() {
     let buffer = TraceBuffer()

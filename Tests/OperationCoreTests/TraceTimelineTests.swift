@@ -91,6 +91,32 @@ struct TraceTimelineTests {
     #expect(timeline.operations[0].isAsynchronous)
   }
 
+  @Test func `a task is a slice from where it goes on to its suspension, with what was recorded of it`() {
+    let name = TraceEvent.slots(of: "loader")
+    let thread = [
+      TraceEvent(.taskFunction, at: 20, 300), TraceEvent(.taskFunction, at: 20, 400),
+      TraceEvent(.taskKnown, at: 20, 7, detail: 200, textLength: 0),
+      TraceEvent(.taskBegins, at: 21, 7, detail: 200, value: 25), TraceEvent(.taskEnds, at: 30),
+      // Known by now; and a turn of an actor, in which a task ends that began before the recording.
+      TraceEvent(.taskBegins, at: 40, 7, detail: 200, value: 25), TraceEvent(.taskEnds, at: 50),
+      TraceEvent(.taskBegins, at: 60), TraceEvent(.taskEnds, at: 70),
+    ]
+    let other =
+      [TraceEvent(.taskReady, at: 10, 7), TraceEvent(.taskEnds, at: 12)] + name
+      + [
+        TraceEvent(.taskKnown, at: 80, 8, detail: 500, textLength: UInt16(name.count)),
+        TraceEvent(.taskBegins, at: 81, 8, detail: 500, value: 9),
+      ]
+    let timeline = TraceTimeline(recording(thread, other, ended: 100))
+    #expect(timeline.slices.map(\.begin) == [21, 40, 60, 81] && timeline.slices.map(\.end) == [30, 50, 70, 101])
+    let parts = timeline.slices.map {
+      if case .task(let part) = $0.kind { part } else { nil as TraceTimeline.TaskPart? }
+    }
+    #expect(parts.map { $0?.number } == [7, 7, nil, 8] && parts.map { $0?.name } == [nil, nil, nil, "loader"])
+    #expect(parts.map { $0?.functions } == [[200, 300, 400], [200, 300, 400], nil, [500]])
+    #expect(parts.map { $0?.ready } == [10, nil, nil, nil] && parts.map { $0?.priority } == [25, 25, nil, 9])
+  }
+
   @Test func `one operation's finish and the next one's addition come at one instant`() {
     let first = added(64, at: 10, "first") + [begins(64, at: 20)]
     // The thread that adds comes first in the list; the finish is another's.

@@ -329,6 +329,8 @@ bool cplatform_is_task(void *job);
 bool cplatform_read_memory(uintptr_t address, void *buffer, size_t size);
 /// The first word of every task of Swift's runtime; 0 where this runtime lays tasks out in a way that is not known.
 uintptr_t cplatform_task_metadata(void);
+/// The function with which a task goes on that no thread runs; 0 where the layout is not known.
+uintptr_t cplatform_task_function(void *task);
 /// Whether an address lies in the program, or in a library.
 bool cplatform_is_in_image(uintptr_t address);
 /// Writes the linker's name of the function that holds an address. Reads the symbols of the file: O(symbols). False:

@@ -1,7 +1,7 @@
 import CPlatform
 
 /// Names of functions and executors for people, each looked up once.
-struct FunctionNames {
+package struct FunctionNames {
   private struct Function {
     /// Nil for one of the runtime's or of this library's.
     var name: String?
@@ -11,6 +11,14 @@ struct FunctionNames {
   private var known: [UInt: Function] = [:]
   private static let most = 4
   private static let longest = 200
+
+  package init() {}
+
+  /// The name of the first of these functions that is the user's.
+  package mutating func first(of functions: [UInt]) -> String? {
+    for address in functions { if let name = function(at: address).name { return name } }
+    return nil
+  }
 
   /// - Returns: the user's functions, and whether the task sleeps.
   mutating func functions(of task: TaskMemory) -> (names: [String], sleeps: Bool) {
@@ -62,9 +70,9 @@ struct FunctionNames {
     guard !name.hasPrefix("reabstraction thunk") else { return nil }
     // A user's extension of a type of those has the module that it is in.
     let others = ["$s13OperationCore", "$s18OperationExecutors", "$ss", "$sS"].contains(where: symbol.hasPrefix)
-    let extended = name.split(separator: ")", maxSplits: 1)[0].split(separator: "(extension in ").last
     if others {
-      guard name.hasPart("(extension in "), let extended,
+      let parts = name.split(separator: "(extension in ", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let extended = parts.dropFirst().first?.prefix(while: { $0 != ")" }),
         !["Swift", "_Concurrency", "OperationCore", "OperationExecutors"].contains(String(extended))
       else { return nil }
     }

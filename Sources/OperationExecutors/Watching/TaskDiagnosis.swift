@@ -166,8 +166,9 @@ public struct TaskDiagnosis: Sendable, CustomStringConvertible {
     }
   }
 
-  private static func words(_ priority: TaskPriority) -> String {
+  package static func words(_ priority: TaskPriority) -> String {
     switch priority {
+    case TaskPriority(rawValue: 0): "none"
     case .background: "background"
     case .utility: "low"
     case .medium: "medium"

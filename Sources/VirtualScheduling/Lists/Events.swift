@@ -23,8 +23,12 @@ struct Event {
   var kind: Kind
   /// The worker, or the number of the timer.
   var subject: Int
-  /// For an event of a worker: its number among the events of that worker. Only the latest counts.
+  /// For an event of a worker: its number among the events of that worker. Only the latest counts. For a timer: its
+  /// lane.
   var epoch: UInt32
+
+  /// What the event is a step of: a worker, or what the caller says of a timer.
+  var lane: UInt32 { kind == .timer ? epoch : 1 << 31 | UInt32(truncatingIfNeeded: subject) }
 
   func isBefore(_ other: Event) -> Bool {
     time != other.time ? time < other.time : number < other.number
@@ -75,6 +79,8 @@ struct PresentEvents {
   var count: Int { items.count - head }
   var isEmpty: Bool { head == items.count }
   var first: Event? { isEmpty ? nil : items[head] }
+  /// All of them, the one with the choice 0 first.
+  var all: ArraySlice<Event> { items[head...] }
 
   mutating func append(_ event: Event) { items.append(event) }
 

@@ -19,7 +19,7 @@ extension VirtualPool {
           present.append(event)
         }
       }
-      let event = present.take(choices.pick(below: present.count))
+      let event = present.take(order?.choose(among: present.all, &choices) ?? choices.pick(below: present.count))
       if isStale(event) { continue }
       if let step = handle(event) { return step }
     }
@@ -34,11 +34,12 @@ extension VirtualPool {
   }
 
   /// A timer that `next` gives when it is due.
+  /// - Parameter lane: what the timer is a step of, below 2^31: for an order by priorities.
   /// - Returns: the number of the timer.
-  package func schedule(at time: Int64) -> Int {
+  package func schedule(at time: Int64, lane: UInt32 = 0) -> Int {
     timerCount += 1
     timers.insert(timerCount)
-    push(Event(time: max(now, time), number: 0, kind: .timer, subject: timerCount, epoch: 0))
+    push(Event(time: max(now, time), number: 0, kind: .timer, subject: timerCount, epoch: lane))
     return timerCount
   }
 

@@ -42,6 +42,8 @@ package final class VirtualPool {
   package let costs: VirtualCosts
   package let topology: VirtualTopology
   package var choices: VirtualChoices
+  /// Chooses among the events of an instant; nil: each has the same chance.
+  package var order: PriorityOrder?
   /// The virtual time, in nanoseconds.
   package internal(set) var now: Int64 = 0
 

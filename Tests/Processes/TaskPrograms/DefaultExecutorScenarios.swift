@@ -47,6 +47,7 @@ enum DefaultExecutorScenarios {
         backend.shutdown()
       },
       "default-executor-taken": taken,
+      "default-executor-without-thread": withoutThread,
       "default-executor-main-returns": {
         install("stealing")
         for _ in 0..<100 { Task { try await Task.sleep(for: .seconds(3_600)) } }
@@ -65,6 +66,7 @@ enum DefaultExecutorScenarios {
       all["default-executor-threads-\(pool)"] = { run(on: pool, threads) }
       all["default-executor-blocked-\(pool)"] = { run(on: pool, blocked) }
       all["default-executor-waits-\(pool)"] = { run(on: pool, waits) }
+      all["default-executor-traced-\(pool)"] = { run(on: pool, traced) }
       for (name, program) in StuckPrograms.all {
         all["stuck-\(name)-\(pool)"] = {
           install(pool)
@@ -130,6 +132,19 @@ enum DefaultExecutorScenarios {
     run(on: "none", threads)
   }
 
+  /// No room for the stack of a thread, until the limit is raised again: it is below what the process has.
+  private static func withoutThread() {
+    let backend = StealingBackend(workers: 2)
+    var before = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &before)
+    var limit = rlimit(rlim_cur: 1 << 20, rlim_max: before.rlim_max)
+    setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+    install(backend)
+    setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &before)
+    install(backend)
+    run(on: "none", threads)
+  }
+
   // MARK: - Programs
 
   private actor Place {
@@ -174,6 +189,29 @@ enum DefaultExecutorScenarios {
       }
     }
     print(begun.value)
+  }
+
+  /// For OPERATIONS_TRACE: tasks with and without names, children, a sleep, and actors with and without an executor.
+  private static let traced: TaskPrograms.Program = {
+    actor Register {
+      private let executor = StealingBackend.shared.serialExecutor()
+      nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+      func write() { usleep(100) }
+    }
+    let register = Register()
+    await Task(name: "say \"hello\"", priority: .high) {
+      usleep(100)
+      try? await Task.sleep(for: .milliseconds(1))
+      await register.write()
+    }.value
+    await withTaskGroup(of: Void.self) { group in for _ in 0..<10 { group.addTask { await child() } } }
+    _ = await Place().thread()
+  }
+
+  private static func child() async {
+    usleep(100)
+    await Task.yield()
+    usleep(100)
   }
 
   /// Tasks block until tasks that they make have ended.

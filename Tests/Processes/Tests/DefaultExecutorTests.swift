@@ -100,6 +100,13 @@ struct DefaultExecutorTests {
     #expect(run.exitCode == 0 && lines == [refusal, refusal, "[\"pool-worker\"]"], "\(run.output)")
   }
 
+  @Test("row 77.4: without a thread for sleeps nothing is installed, and the call may be repeated")
+  func withoutThread() throws {
+    try expect(
+      "default-executor-without-thread",
+      says: ["not installed: the system refuses the thread that ends the sleeps of tasks", "[\"steal-\"]"])
+  }
+
   static let misuses = [
     ("twice", "has one already, and that one stays"),
     ("from-a-thread", "on this thread: the main thread does that, at the start of the program"),
@@ -140,12 +147,14 @@ struct DefaultExecutorTests {
 
   @Test("the programs that there are are the ones expected to say something")
   func nothingIsForgotten() throws {
-    var expected: Set<String> = ["default-executor-taken", "default-executor-main-returns"]
+    var expected: Set<String> = [
+      "default-executor-taken", "default-executor-main-returns", "default-executor-without-thread",
+    ]
     for program in Self.programs.map(\.0) + ["ends-in-the-middle"] {
       for executor in ["none"] + Self.backends { expected.insert("tasks-\(program)-\(executor)") }
     }
     for pool in Self.pools {
-      for kind in ["threads", "blocked", "waits"] { expected.insert("default-executor-\(kind)-\(pool)") }
+      for kind in ["threads", "blocked", "waits", "traced"] { expected.insert("default-executor-\(kind)-\(pool)") }
       for program in Self.stuck { expected.insert("stuck-\(program)-\(pool)") }
     }
     for backend in Self.backends { expected.insert("default-executor-looks-\(backend)") }

@@ -13,11 +13,11 @@ struct ProgramTraceTests {
 
   /// Runs a scenario with a file name in a variable, and reads that file.
   private func trace(
-    _ scenario: String, in variable: String = "OPERATIONS_TRACE"
+    _ scenario: String, of program: String = "ProcessScenarios", in variable: String = "OPERATIONS_TRACE"
   ) throws -> (trace: CheckedTrace, output: String) {
     let path = FileManager.default.temporaryDirectory.path + "/trace-\(UUID().uuidString).json"
     defer { try? FileManager.default.removeItem(atPath: path) }
-    let run = try Scenario(scenario, variables: ["\(variable)=\(path)"])
+    let run = try Scenario(running: program, scenario, variables: ["\(variable)=\(path)"])
     #expect(run.exitCode == 0, "\(scenario): \(run.output)")
     let text = try String(contentsOfFile: path, encoding: .utf8)
     let trace = CheckedTrace(text)
@@ -96,6 +96,25 @@ struct ProgramTraceTests {
     let spare = try #require(trace.instants.first { $0.name == "spare worker begins" })
     #expect(spare.thread == helping.thread && spare.time < helping.begin)
     #expect(trace.instants.contains { $0.name == "finishes awaited" && $0.thread == helping.thread })
+  }
+
+  @Test("row 77.6: a trace has the tasks, by their names or functions", arguments: ["stealing", "threadpool"])
+  func tasks(pool: String) throws {
+    let (trace, output) = try trace("default-executor-traced-\(pool)", of: "TaskPrograms")
+    #expect(output.isEmpty)
+    let tasks = trace.slices.filter { $0.category == "task" }
+    func parts(_ name: String) -> [CheckedTrace.Slice] { tasks.filter { $0.name.contains(name) } }
+    // Up to its sleep, behind it, and on the actor with an executor of its own.
+    let named = parts("say \"hello\"")
+    #expect(named.count >= 3 && Set(named.map { $0.arguments["task"] as? Int }).count == 1, "\(tasks)")
+    #expect(named.allSatisfy { $0.arguments["priority"] as? String == "high" }, "\(tasks)")
+    #expect(named.allSatisfy { ($0.arguments["us since ready"] as? Double ?? -1) >= 0 }, "\(tasks)")
+    #expect(named.contains { ($0.arguments["function"] as? String)?.contains("traced") == true }, "\(tasks)")
+    // Ten children: their closure, and their function behind the yield.
+    let children = Set(parts("child").map { $0.arguments["task"] as? Int })
+    #expect(children.count == 10 && parts("child").count >= 10, "\(tasks)")
+    // What the runtime makes for a sleep is no function of the program's.
+    #expect(!tasks.contains { $0.name.contains("ContinuousClock") }, "\(tasks)")
   }
 
   @Test("start() and stop() record what lies between them")
