@@ -9,7 +9,8 @@ struct Opbench: ParsableCommand {
     abstract: "Measures operation queues: ours beside Foundation's OperationQueue and raw Dispatch.",
     version: Version.text,
     subcommands: [
-      Run.self, Load.self, Ablate.self, Explain.self, Simulate.self, CalibrateModel.self, CheckModel.self, List.self,
+      Run.self, Load.self, Queueing.self, Ablate.self, Explain.self, Simulate.self, CalibrateModel.self,
+      CheckModel.self, List.self,
       CompareCommand<OpbenchProgram>.self, MergeCommand<OpbenchProgram>.self, ReportCommand.self, Gate.self,
       DuelCommand.self, ValidateCommand<OpbenchProgram>.self, Verify.self, PeerCheck.self,
       MeasureCommand<OpbenchProgram>.self,

@@ -100,7 +100,7 @@ struct Run: ParsableCommand {
 
   private func selection(with guests: [String]) throws -> Selection {
     var selection = Selection(
-      names: backend + guests, benchmark: benchmark, workers: try workers.map(OptionNumber.workerCounts),
+      names: backend + guests, benchmark: benchmark, workers: try workers.map { try OptionNumber.workerCounts($0) },
       effort: options.effort(
         full: .full, quick: .quick, usualSeconds: options.quick ? Effort.quickBudget : Effort.fullBudget),
       seed: options.seed)

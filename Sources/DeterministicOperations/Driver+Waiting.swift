@@ -127,6 +127,12 @@ extension Driver {
 
   // MARK: - The body of an asynchronous test
 
+  /// A strand waits shortly, with the baton, for something outside that ends by itself: the monitor does not count it.
+  func pauseForOthers() {
+    Seat().parker.park(timeoutNanoseconds: 100_000)
+    lock.withLock { currentCarrier?.strand?.visits += 1 }
+  }
+
   /// How the seed chooses from now on.
   func setOrder(_ order: TaskOrder) {
     guard case .priorities(let changes) = order else { return }
@@ -154,14 +160,17 @@ extension Driver {
   ///   - label: what goes on, asked for where steps are recorded.
   ///   - lane: the same as a number, asked for where the seed chooses by priorities.
   ///   - delay: how long the part sleeps first, in nanoseconds.
+  ///   - mayPause: whether the part may be one of a task that polls.
   func goOnWithTest(
-    _ job: Job, as label: @autoclosure () -> String, lane: @autoclosure () -> UInt32 = 0, after delay: Int64 = 0
+    _ job: Job, as label: @autoclosure () -> String, lane: @autoclosure () -> UInt32 = 0, after delay: Int64 = 0,
+    mayPause: Bool = true
   ) {
     threads.checkNotForked()
     lock.lock()
     let isEndless = seeded != nil && lock.state.test.countPart(at: lock.state.pool.now)
     // A task that polls would hold the clock, and wait for ever for one that sleeps.
-    let delay = seeded != nil && lock.state.test.isPolling ? max(delay, DriverState.Test.pollingPause) : delay
+    let isPolling = seeded != nil && mayPause && lock.state.test.isPolling
+    let delay = isPolling ? max(delay, DriverState.Test.pollingPause) : delay
     if lock.state.ending.isOver {
       lock.unlock()
       return runBesideAll(job)
@@ -268,6 +277,7 @@ extension Driver {
     text += " up: \(waiting) that wait, \(lock.state.work.adrift.count) left to themselves"
     text.withCString { cplatform_print_error($0) }
     lock.state.ending.gaveUp = true
+    MainActorTurn.giveUp(for: self)
     endAll()
   }
 

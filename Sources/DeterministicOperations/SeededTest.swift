@@ -1,6 +1,5 @@
 import CPlatform
 import CVirtualTime
-import Dispatch
 import OperationCore
 import OperationExecutors
 import OperationJobs
@@ -76,9 +75,9 @@ final class SeededTest: @unchecked Sendable {
     }
   }
 
-  /// What the job is a step of, for an order by priorities: the task's number, or 0 for all actors.
+  /// What the job is a step of, for an order by priorities: the task's number, or one lane for all turns of actors.
   fileprivate func lane(of job: UnsafeMutableRawPointer) -> UInt32 {
-    guard cplatform_is_task(job) else { return 0 }
+    guard cplatform_is_task(job) else { return 1 << 30 }
     let number = cplatform_task_number(job)
     return state.withLock { UInt32($0.tasks[number]?.shown ?? 0) }
   }
@@ -176,13 +175,13 @@ enum SeededTasks {
   fileprivate static func handOver(_ address: UnsafeMutableRawPointer, to driver: Driver, after delay: Int64) {
     guard let test = driver.seeded else { fatalError("Operations: a task belongs to a test that is none") }
     let (job, isTask) = (RuntimeHooks.job(at: address), cplatform_is_task(address))
-    TaskWatch.note(job)
+    note(job)
     let part = Job {
       // The driver holds the test, and the test the executor.
       withExtendedLifetime(driver) {
         if isTask {
           // Not the executor that the task prefers: so the runtime hands the task over anew where it goes to an actor.
-          TaskWatch.running(job) { job.runSynchronously(on: test.executor.asUnownedTaskExecutor()) }
+          running(job) { job.runSynchronously(on: test.executor.asUnownedTaskExecutor()) }
         } else {
           job.runSynchronously(on: RuntimeHooks.anyExecutor)
         }
@@ -196,11 +195,9 @@ enum SeededTasks {
   private static func takeMainActor(_ job: UnownedJob) {
     let address = RuntimeHooks.address(of: job)
     guard DrivenBackends.exist, let driver = driver(of: address), let test = driver.seeded else {
-      return DispatchQueue.main.async {
-        MainActorTurn.run { job.runSynchronously(on: MainActor.sharedUnownedExecutor) }
-      }
+      return MainActorTurn.runOnMainThread(job)
     }
-    TaskWatch.note(job)
+    note(job)
     if test.joinsMainLine(address) { giveMainTurn(to: address, of: test, on: driver) }
   }
 
@@ -210,15 +207,23 @@ enum SeededTasks {
       // The driver holds the test, and the test the executor.
       withExtendedLifetime(driver) {
         let executor = test.executor.asUnownedTaskExecutor()
-        MainActorTurn.run {
-          TaskWatch.running(job) {
-            job.runSynchronously(isolatedTo: MainActor.sharedUnownedExecutor, taskExecutor: executor)
-          }
+        MainActorTurn.run(for: driver) {
+          running(job) { job.runSynchronously(isolatedTo: MainActor.sharedUnownedExecutor, taskExecutor: executor) }
         }
         if let next = test.leavesMainLine() { giveMainTurn(to: next, of: test, on: driver) }
       }
     }
-    driver.goOnWithTest(part, as: "the main actor with \(test.label(of: address))", lane: test.lane(of: address))
+    driver.goOnWithTest(
+      part, as: "the main actor with \(test.label(of: address))", lane: test.lane(of: address), mayPause: false)
+  }
+
+  private static func note(_ job: UnownedJob) {
+    TaskWatch.note(job)
+    TaskProbe.ready(job)
+  }
+
+  private static func running(_ job: UnownedJob, _ body: () -> Void) {
+    TaskProbe.running(job) { TaskWatch.running(job, body) }
   }
 
   private static func driver(of job: UnsafeMutableRawPointer) -> Driver? {
@@ -250,24 +255,6 @@ enum SeededTasks {
     var name = [CChar](repeating: 0, count: 16)
     cplatform_thread_get_name(&name)
     return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-  }
-}
-
-/// The main actor, which one thread has at a time: threads of tests, and the main thread.
-private enum MainActorTurn {
-  private static let lock = FutexLock()
-  /// The thread that has the turn, by the address of its words.
-  private static let thread = Atomic<UInt>(0)
-
-  static func run(_ job: () -> Void) {
-    let here = UInt(bitPattern: cplatform_thread_words_address())
-    // A job of the main actor may run a loop that runs others.
-    if thread.load(ordering: .relaxed) == here { return job() }
-    lock.lock()
-    thread.store(here, ordering: .relaxed)
-    job()
-    thread.store(0, ordering: .relaxed)
-    lock.unlock()
   }
 }
 

@@ -88,8 +88,8 @@ package final class TraceBuffer: @unchecked Sendable {
   /// same hash makes it forget that.
   package func isNew(task: UInt, at function: UInt) -> Bool {
     if ProbeStudy.isOn.load(ordering: .relaxed) { return false }
-    if knownTasks.isEmpty { knownTasks = Array(repeating: (0, 0), count: 256) }
-    let place = Int((task ^ function &>> 4) % 256)
+    if knownTasks.isEmpty { knownTasks = Array(repeating: (0, 0), count: 4_096) }
+    let place = Int((task ^ function &>> 4) % 4_096)
     if knownTasks[place] == (task, function) { return false }
     knownTasks[place] = (task, function)
     return true

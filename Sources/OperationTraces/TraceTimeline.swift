@@ -256,8 +256,10 @@ extension TraceTimeline {
     case .taskReady: taskReady[event.subject] = time
     case .taskFunction: threads[thread].functions.append(event.subject)
     case .taskKnown:
-      taskNames[event.subject] = name
-      taskFunctions[[event.subject, event.detail]] = threads[thread].functions
+      // Where a task changed meanwhile, or the system refused, less was found than before.
+      if let name { taskNames[event.subject] = name }
+      let functions = threads[thread].functions
+      if !functions.isEmpty { taskFunctions[[event.subject, event.detail]] = functions }
       threads[thread].functions = []
     case .taskBegins: open(event.subject == 0 ? .turn : .task(part(event)), at: time, on: thread)
     case .taskEnds:

@@ -318,6 +318,58 @@ struct SeededTaskTests {
     #expect(words.count == 2_000 && words.count { $0 == "outside" } == 500)
   }
 
+  @Test("the main thread does not wait for a test, which may wait for the main thread")
+  func mainThreadGoesOn() async throws {
+    let board = Board()
+    let outside = Task { for _ in 0..<100 { await board.add("outside") } }
+    try await withSeededTasks(seed: 1, patience: .seconds(100)) { _ in
+      for _ in 0..<20 {
+        await Task { @MainActor in
+          Self.onMainQueue {}
+          board.add("inside")
+        }.value
+      }
+    }
+    await outside.value
+    #expect(await board.words.count == 120)
+  }
+
+  private static func onMainQueue(_ body: () -> Void) { DispatchQueue.main.sync(execute: body) }
+  private static func wait(for operation: Operation) { operation.waitUntilFinished() }
+
+  @Test("a failed test gives up what waits on the main actor, and others have the main actor")
+  func givenUpMainActor() async throws {
+    await #expect(throws: Wrong.self) {
+      try await withSeededTasks(seed: 1, patience: .milliseconds(50)) { _ in
+        let never = AsynchronousOperation { _ in }
+        OperationQueue().addOperation(never)
+        Task { @MainActor in Self.wait(for: never) }
+        try await Task.sleep(for: .seconds(1))
+        throw Wrong()
+      }
+    }
+    try await withSeededTasks(seed: 2, patience: .seconds(100)) { _ in await MainActor.run {} }
+    await Task { @MainActor in }.value
+  }
+
+  @Test("what stands in the line of the main actor runs, also where a test polls or ends")
+  func mainActorLine() async throws {
+    let board = Board()
+    try await withSeededTasks(seed: 3, patience: .seconds(100)) { @MainActor backend in
+      for number in 0..<100 { Task { @MainActor in board.add("\(number)") } }
+      // A task on the main actor that polls lets time pass.
+      let wakes = Counter()
+      Task {
+        try await Task.sleep(for: .milliseconds(10))
+        wakes.increment()
+      }
+      while wakes.value == 0 { await Task.yield() }
+      #expect(backend.now >= .milliseconds(10) && backend.now < .milliseconds(100))
+      for number in 100..<200 { Task { @MainActor in board.add("\(number)") } }
+    }
+    #expect(await board.words == (0..<200).map { "\($0)" })
+  }
+
   @Test("an order by priorities holds a task up for long, and repeats itself")
   func priorities() async throws {
     /// Whether another task goes on within 20 steps of this one.

@@ -21,8 +21,8 @@ struct TraceBufferTests {
     let buffer = TraceBuffer()
     #expect(buffer.isNew(task: 7, at: 0x1000) && !buffer.isNew(task: 7, at: 0x1000))
     #expect(buffer.isNew(task: 7, at: 0x1010) && buffer.isNew(task: 8, at: 0x1000))
-    // The same place: 256 tasks further.
-    #expect(buffer.isNew(task: 7 + 256, at: 0x1000) && buffer.isNew(task: 7, at: 0x1000))
+    // The same place: 4,096 tasks further.
+    #expect(buffer.isNew(task: 7 + 4_096, at: 0x1000) && buffer.isNew(task: 7, at: 0x1000))
     buffer.begin(session: 0)
     #expect(buffer.isNew(task: 7, at: 0x1000))
   }

@@ -85,8 +85,7 @@ package struct SharedQueue {
   private mutating func run() {
     var next = 0
     while true {
-      let server = turns.indices.filter { turns[$0] != nil }.min { turns[$0]!.end < turns[$1]!.end }
-      let end = server.map { turns[$0]!.end } ?? .infinity
+      let (server, end) = nextToEnd
       if next < arrivals.count, arrivals[next] <= end {
         if isLong(next) { others.append(next) } else { urgent.append(next) }
         serve(at: arrivals[next])
@@ -98,6 +97,15 @@ package struct SharedQueue {
         return
       }
     }
+  }
+
+  /// The server that has done its piece first, and when; nil and never where none is at work.
+  private var nextToEnd: (server: Int?, time: Double) {
+    var next: (server: Int?, time: Double) = (nil, .infinity)
+    for (server, turn) in turns.enumerated() {
+      if let turn, turn.end < next.time { next = (server, turn.end) }
+    }
+    return next
   }
 
   /// A server has done its piece.

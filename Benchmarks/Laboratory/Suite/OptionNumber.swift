@@ -24,10 +24,10 @@ package enum OptionNumber {
   }
 
   /// Worker counts such as 1,2,4, each once, in the given order.
-  package static func workerCounts(_ list: String) throws -> [Int] {
+  package static func workerCounts(_ list: String, option: String = "--workers") throws -> [Int] {
     let counts = list.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
     guard let all = counts as? [Int], all.allSatisfy({ 1...1_024 ~= $0 }) else {
-      throw Complaint(.usage, "--workers takes counts from 1 to 1024, such as 1,2,4; not '\(list)'")
+      throw Complaint(.usage, "\(option) takes counts from 1 to 1024, such as 1,2,4; not '\(list)'")
     }
     return all.enumerated().filter { !all[..<$0].contains($1) }.map(\.element)
   }

@@ -167,14 +167,20 @@ struct Capacity: Workload {
           found = Array(zip(metrics, own + Self.percentiles(ideal(load))))
         } else {
           var disturbed = 0
-          let capacity = try ServiceLevel.highestLoad { load in
-            try Self.agreed(&disturbed) { ServiceLevel.holds(try slowdowns(load, isWhole: false)) }
-          }
-          let ideal = ServiceLevel.highestLoad { ServiceLevel.holds(ideal($0)) }
-          found = [
-            (.capacity, capacity ?? 0), (.idealCapacity, ideal ?? 0), (.disturbedRuns, Double(disturbed)),
-          ]
-          if let ideal { found.append((.capacityOfIdeal, (capacity ?? 0) / ideal)) }
+          let ideal = input.idealCapacity(stream, servers: setting.workers)
+          found = [(.idealCapacity, ideal ?? 0)]
+          do {
+            let capacity = try ServiceLevel.highestLoad { load in
+              try Self.agreed(&disturbed) {
+                let before = SystemLoad.read()
+                let holds = ServiceLevel.holds(try slowdowns(load, isWhole: false))
+                return (holds, SystemLoad.read().stealShare(since: before) > ServiceLevel.exceptions)
+              }
+            }
+            found.append((.capacity, capacity ?? 0))
+            if let ideal { found.append((.capacityOfIdeal, (capacity ?? 0) / ideal)) }
+          } catch is Undecided {}
+          found.append((.disturbedRuns, Double(disturbed)))
         }
         for (metric, value) in found { readings[metric, default: []].append(value) }
       }
@@ -191,21 +197,23 @@ struct Capacity: Workload {
     return [0.5, 0.99, 0.999].map { Statistics.percentile($0, ofSorted: sorted) }
   }
 
+  /// Other guests of the host disturbed too many runs: the search has no result.
+  struct Undecided: Error {}
+
   /// What two runs say. A run that failed while other guests of the host had more of the CPUs than the share of
-  /// requests that may be slow does not count. Behind six of those the load counts as one that is not carried.
-  private static func agreed(_ disturbed: inout Int, _ holds: () throws -> Bool) rethrows -> Bool {
+  /// requests that may be slow does not count. Six of those at one load end the search.
+  /// - Parameter run: whether the load was carried, and whether other guests disturbed that.
+  static func agreed(_ disturbed: inout Int, _ run: () throws -> (holds: Bool, isDisturbed: Bool)) throws -> Bool {
     var (yes, no, uncounted) = (0, 0, 0)
-    while yes < 2, no < 2, uncounted < 6 {
-      let before = SystemLoad.read()
-      if try holds() {
-        yes += 1
-      } else if SystemLoad.read().stealShare(since: before) <= ServiceLevel.exceptions {
-        no += 1
-      } else {
-        uncounted += 1
+    while yes < 2, no < 2 {
+      switch try run() {
+      case (true, _): yes += 1
+      case (false, false): no += 1
+      case (false, true):
+        (uncounted, disturbed) = (uncounted + 1, disturbed + 1)
+        if uncounted == 6 { throw Undecided() }
       }
     }
-    disturbed += uncounted
     return yes == 2
   }
 
@@ -217,23 +225,6 @@ struct Capacity: Workload {
     /// In nanoseconds.
     let mean: Double
     let samples: Int
-
-    init(_ setting: Setting) throws {
-      func chosen<Choice: RawRepresentable<String> & CaseIterable>(_ key: String) throws -> Choice {
-        guard let choice = setting.parameters[key].flatMap(Choice.init(rawValue:)) else {
-          let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-          throw Complaint(.usage, "\(key) is one of \(choices), not as in '\(setting.parameters)'")
-        }
-        return choice
-      }
-      (service, spacing) = (try chosen("service"), try chosen("arrivals"))
-      long = try chosen("long")
-      mean = try setting.number("mean_us") * 1_000
-      samples = try setting.integer("samples")
-      guard mean > 0, mean < .infinity, samples > 0 else {
-        throw Complaint(.usage, "mean_us and samples are finite and above 0")
-      }
-    }
 
     func stream(seed: UInt64) -> RequestStream {
       let services = service.times(samples, mean: mean, seed: seed)
@@ -248,6 +239,32 @@ struct Capacity: Workload {
         piece: mean)
       return zip(sojourns, stream.services).map { $0 / $1 }
     }
+
+    func idealCapacity(_ stream: RequestStream, servers: Int) -> Double? {
+      ServiceLevel.highestLoad { load in
+        let offsets = stream.offsets(every: stream.interval(load: load, workers: servers))
+        return ServiceLevel.holds(ideal(stream, offsets, servers: servers))
+      }
+    }
+  }
+}
+
+extension Capacity.Input {
+  init(_ setting: Setting) throws {
+    func chosen<Choice: RawRepresentable<String> & CaseIterable>(_ key: String) throws -> Choice {
+      guard let choice = setting.parameters[key].flatMap(Choice.init(rawValue:)) else {
+        let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        throw Complaint(.usage, "\(key) is one of \(choices), not as in '\(setting.parameters)'")
+      }
+      return choice
+    }
+    (service, spacing) = (try chosen("service"), try chosen("arrivals"))
+    long = try chosen("long")
+    mean = try setting.number("mean_us") * 1_000
+    samples = try setting.integer("samples")
+    guard mean > 0, mean < .infinity, samples > 0 else {
+      throw Complaint(.usage, "mean_us and samples are finite and above 0")
+    }
   }
 }
 
@@ -259,5 +276,18 @@ extension SharedQueue.Long {
     case .limited: [.operations, .limits]
     case .forked: [.operations, .forks]
     }
+  }
+}
+
+/// The load that one queue without any cost carries, as `latency/capacity` says it beside its own.
+package enum IdealQueue {
+  /// In percent of the servers' time, with requests that are drawn from the seed; nil where the least load is too much.
+  /// - Complexity: O(requests * servers), times seven.
+  package static func capacity(
+    _ service: ServiceTimes, _ spacing: ArrivalSchedule.Spacing, _ long: SharedQueue.Long, servers: Int, requests: Int,
+    seed: UInt64
+  ) -> Double? {
+    let input = Capacity.Input(service: service, spacing: spacing, long: long, mean: 1e6, samples: requests)
+    return input.idealCapacity(input.stream(seed: seed), servers: servers)
   }
 }

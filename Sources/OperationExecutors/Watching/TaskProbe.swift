@@ -2,16 +2,16 @@ import CPlatform
 import OperationTraceEvents
 
 /// The probes of tracing for jobs of Swift's runtime: when a task was handed over, and from when until when it ran.
-enum TaskProbe {
+package enum TaskProbe {
   /// A job is handed over.
   @inline(__always)
-  static func ready(_ job: UnownedJob?) {
+  package static func ready(_ job: UnownedJob?) {
     if cplatform_is_tracing(), let job { recordReady(RuntimeHooks.address(of: job)) }
   }
 
   /// A thread runs a job, in `body`.
   @inline(__always)
-  static func running(_ job: UnownedJob?, _ body: () -> Void) {
+  package static func running(_ job: UnownedJob?, _ body: () -> Void) {
     guard cplatform_is_tracing(), let job else { return body() }
     recordBegin(job)
     // The task may be gone when the body returns.
@@ -44,7 +44,7 @@ enum TaskProbe {
     let memory = TaskMemory(UInt(bitPattern: task), number: UInt64(number))
     let now = cplatform_now_ns()
     // A task that has not begun has its own function behind the others.
-    for function in memory.map({ $0.functions.dropFirst().prefix(6) + [$0.entry ?? 0] }) ?? [] where function != 0 {
+    for function in memory.map({ $0.functions.dropFirst().prefix(12) + [$0.entry ?? 0] }) ?? [] where function != 0 {
       buffer.append(TraceEvent(.taskFunction, at: now, function))
     }
     buffer.append(TraceEvent(.taskKnown, at: now, number, detail: function), name: memory?.name)

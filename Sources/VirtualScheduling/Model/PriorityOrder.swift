@@ -4,7 +4,7 @@
 ///
 /// PCT draws the steps evenly from the length of a run. That length is not known here, and two runs of a seed must
 /// choose alike. So the logarithm of a step is drawn evenly. PCT's threads stop where they wait; a task that polls does
-/// not. So a lane that was chosen often in a row is lowered, too.
+/// not. So a lane that was chosen often in a row is lowered, too. So is each thousandth one: tasks may poll in turns.
 package struct PriorityOrder: Sendable {
   private var priorities: [UInt32: Int] = [:]
   /// The steps at which the chosen lane is lowered, the next one last.
@@ -15,6 +15,7 @@ package struct PriorityOrder: Sendable {
   private var latest: (lane: UInt32, count: Int) = (0, 0)
 
   private static let longestRun = 100
+  private static let longestWait = 1_000
   /// The changes lie before the step 2 to the power of this.
   private static let doublings = 14
 
@@ -41,7 +42,7 @@ package struct PriorityOrder: Sendable {
     latest = latest.lane == best.lane ? (best.lane, isAlone ? 0 : latest.count + 1) : (best.lane, 1)
     let isChange = changes.last == step
     while changes.last == step { changes.removeLast() }
-    if isChange || latest.count == Self.longestRun {
+    if isChange || latest.count == Self.longestRun || step.isMultiple(of: Self.longestWait) {
       lowest -= 1
       priorities[best.lane] = lowest
       latest.count = 0
