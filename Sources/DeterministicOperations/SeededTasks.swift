@@ -36,9 +36,9 @@ public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
 public enum TaskOrder: Hashable, Sendable {
   /// At each step each task has the same chance.
   case even
-  /// Each task gets a priority by chance when it first can go on, and the highest one goes on. Up to `changes` times, at
-  /// steps by chance, the task that goes on falls below all others. This finds what shows only when a task is held up
-  /// for long: PCT, Burckhardt and others, ASPLOS 2010. A defect that needs two tasks in a certain order needs no
+  /// Each task gets a priority by chance when it first can go on, and the highest one goes on. Up to `changes` times,
+  /// at steps by chance, the task that goes on falls below all others. This finds what shows only when a task is held
+  /// up for long: PCT, Burckhardt and others, ASPLOS 2010. A defect that needs two tasks in a certain order needs no
   /// change, and one more for each further hold-up. From 0 to 1,000 changes; other numbers trap. A step costs O(n),
   /// where n tasks can go on.
   case priorities(changes: Int)
@@ -62,8 +62,8 @@ public enum TaskOrder: Hashable, Sendable {
 /// does the time of day. When nothing is left to do, the time goes on to the end of the next sleep.
 ///
 /// *The main actor* of the test belongs to it: its jobs go on in the order in which they came, and the seed decides
-/// when. They run on threads of the test, while the main thread runs no job of the main actor. (Blocks of the main queue
-/// and timers are no such jobs, whatever they assume.) `dispatchPrecondition` for the main queue traps there.
+/// when. They run on threads of the test, while the main thread runs no job of the main actor. (Blocks of the main
+/// queue and timers are no such jobs, whatever they assume.) `dispatchPrecondition` for the main queue traps there.
 ///
 /// *What leaves*: actors with executors of their own, tasks that prefer another executor, threads and
 /// Dispatch run beside the test, in real time. A task that such code resumes is back in the order. The virtual time
