@@ -133,7 +133,7 @@ import Testing
       expectComplaint(64, ["no command 'tbb'; opbench run --backend tbb measures"], help + ["tbb"])
       expectComplaint(64, ["'external-ad'; did you mean opbench run --benchmark external-add?"], help + ["external-ad"])
       expectComplaint(64, ["no command 'comapre'; did you mean compare?"], help + ["comapre"])
-      expectComplaint(64, ["no command 'zzz'; there are run, load, ablate, explain"], help + ["zzz"])
+      expectComplaint(64, ["no command 'zzz'; there are run, load, queueing, ablate, explain"], help + ["zzz"])
     }
     #expect(BuiltOpbench.run("help").code == 0 && BuiltOpbench.run("help", "run").code == 0)
   }

@@ -19,6 +19,10 @@ enum DeterministicScenarios {
       }
     },
     "deterministic-negative": { withDeterministicOperations(seed: 1) { $0.work(for: .seconds(-1)) } },
+    "deterministic-order": {
+      Task { try await withSeededTasks(seed: 1, order: .priorities(changes: -1)) { _ in } }
+      while true { pause() }
+    },
     "deterministic-no-workers": { _ = DeterministicBackend(workers: 0, seed: 1) },
     "deterministic-as-default": { try? DeterministicBackend(seed: 1).installAsDefaultExecutor() },
     "deterministic-late-job": {

@@ -11,6 +11,7 @@ struct DeterministicTests {
     ("deterministic-shutdown-in-job", "shutdown() inside a job of the pool would wait for itself"),
     ("deterministic-back", "run(until:) cannot go back: it is 2000 ms, and the instant is 1000 ms"),
     ("deterministic-negative", "work(for:) needs a duration of 0 or more, not -1.0 seconds"),
+    ("deterministic-order", "the order of a seeded test has 0 to 1,000 changes of priorities, not -1"),
     ("deterministic-no-workers", "a backend needs at least one worker, not 0"),
     ("deterministic-late-job", "a job was submitted to a deterministic pool after shutdown()"),
     ("deterministic-late-timer", "a timer was set on the deterministic backend after shutdown()"),
