@@ -169,15 +169,15 @@ extension Driver {
     lock.lock()
     let isEndless = seeded != nil && lock.state.test.countPart(at: lock.state.pool.now)
     // A task that polls would hold the clock, and wait for ever for one that sleeps.
-    let isPolling = seeded != nil && mayPause && lock.state.test.isPolling
+    let isPolling = seeded != nil && mayPause && lock.state.test.isUnderWay && lock.state.test.isPolling
     let delay = isPolling ? max(delay, DriverState.Test.pollingPause) : delay
     if lock.state.ending.isOver {
       lock.unlock()
       return runBesideAll(job)
     }
-    // Such a task stays suspended for ever.
-    if delay > 0, !lock.state.test.isUnderWay { return lock.unlock() }
-    let part = DriverState.Part(job: job, label: lock.state.records.isOn ? label() : "")
+    // Such a task stays suspended for ever: it sleeps, or polls.
+    if !lock.state.test.isUnderWay, delay > 0 || lock.state.test.polledBehindEnd { return lock.unlock() }
+    let part = DriverState.Part(job: job, label: lock.state.records.isOn ? label() : "", isPause: isPolling)
     if lock.state.test.isGuest { lock.state.test.isGuest = false } else { lock.state.waits.countTask(1) }
     let timer = lock.state.pool.schedule(
       at: VirtualTime.after(lock.state.pool.now, max(0, delay)), lane: lock.state.pool.order == nil ? 0 : lane())
@@ -194,13 +194,19 @@ extension Driver {
   }
 
   /// Called under `lock`. The test has ended: a task that sleeps stays suspended for ever, as one that a process leaves
-  /// behind.
+  /// behind. A pause for the sake of others is over.
   private func dropSleeps() {
-    for (number, timer) in lock.state.waits.timers {
-      guard case .sleep = timer else { continue }
+    for number in lock.state.waits.timers.keys.sorted() {
+      guard case .sleep(let part)? = lock.state.waits.timers[number] else { continue }
       lock.state.pool.cancel(timer: number)
       lock.state.waits.timers[number] = nil
-      lock.state.waits.countTask(-1)
+      if part.isPause {
+        lock.state.test.parts += 1
+        lock.state.work.jobs += 1
+        lock.state.waits.timers[lock.state.pool.schedule(at: lock.state.pool.now)] = .test(part)
+      } else {
+        lock.state.waits.countTask(-1)
+      }
     }
   }
 

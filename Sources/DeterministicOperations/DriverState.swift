@@ -39,6 +39,8 @@ struct DriverState: ~Copyable {
     let job: Job
     /// What goes on, in a record of steps.
     let label: String
+    /// Whether the part sleeps only since others have made many steps.
+    let isPause: Bool
   }
 
   /// What waits for a condition, a time or its turn.
@@ -133,6 +135,8 @@ struct DriverState: ~Copyable {
     static let mostPartsNow = 10_000
     /// How long that part sleeps, in nanoseconds.
     static let pollingPause: Int64 = 1_000_000
+    /// Behind the end of the body this number of parts may still be handed over: one that polls would go on for ever.
+    static let mostPartsBehindEnd = 100_000
     /// A seeded test with more parts has no end.
     static let mostParts = 1_000_000
 
@@ -142,12 +146,14 @@ struct DriverState: ~Copyable {
     /// How many parts were handed over at the present time, and since the beginning.
     var partsNow = 0
     var partsEver = 0
+    var partsBehindEnd = 0
     /// The present time of `partsNow`.
     var time: Int64 = 0
     /// The body has awaited something that the backend does not know for too long, and counts as a guest.
     var isGuest = false
 
     var isPolling: Bool { partsNow > Self.mostPartsNow }
+    var polledBehindEnd: Bool { partsBehindEnd > Self.mostPartsBehindEnd }
 
     /// Counts a part that is handed over.
     /// - Returns: whether the test has no end.
@@ -155,6 +161,7 @@ struct DriverState: ~Copyable {
       if time != now { (time, partsNow) = (now, 0) }
       partsNow += 1
       partsEver += 1
+      if !isUnderWay { partsBehindEnd += 1 }
       return partsEver == Self.mostParts
     }
   }

@@ -76,7 +76,8 @@ public enum TaskOrder: Hashable, Sendable {
 /// Tests that run at the same time must share no actor but the main actor: the turn of an actor belongs to the test
 /// that found it idle.
 ///
-/// When the body has ended, what is due runs to its end. Tasks that sleep then stay suspended for ever.
+/// When the body has ended, what is due runs to its end, for up to 100,000 steps. Tasks that sleep then stay suspended
+/// for ever.
 ///
 /// Each step of a task is a hand-over to the backend. Works in a process whose default executor is Swift's or this
 /// library's.

@@ -370,6 +370,28 @@ struct SeededTaskTests {
     #expect(await board.words == (0..<200).map { "\($0)" })
   }
 
+  @Test("what is due when the body ends runs, also behind many steps at one instant, and a task that polls is left")
+  func manyLeft() async throws {
+    for count in [9_900, 10_100, 20_000] {
+      let (ran, polls, board) = (Counter(), Counter(), Board())
+      try await withSeededTasks(seed: 3, patience: .seconds(100)) { _ in
+        for _ in 0..<count { Task { _ = ran.increment() } }
+        for number in 0..<10 { Task { @MainActor in board.add("\(number)") } }
+        if count > 10_000 { await Task.yield() }
+        if count > 15_000 {
+          Task {
+            while true {
+              polls.increment()
+              await Task.yield()
+            }
+          }
+        }
+      }
+      #expect(ran.value == count && polls.value <= 100_000)
+      #expect(await board.words == (0..<10).map { "\($0)" })
+    }
+  }
+
   @Test("an order by priorities holds a task up for long, and repeats itself")
   func priorities() async throws {
     /// Whether another task goes on within 20 steps of this one.
