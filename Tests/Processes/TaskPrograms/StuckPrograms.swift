@@ -75,7 +75,11 @@ enum StuckPrograms {
   private static func block() { DispatchSemaphore(value: 0).wait() }
 
   private actor Till {
-    func hold() { block() }
+    /// - Parameter next: makes what waits for this actor, once it is held.
+    func hold(_ next: @Sendable () -> Void) {
+      next()
+      block()
+    }
     func pay() {}
     func asks(_ other: Till) async { await other.thinks() }
     func thinks() async { await waitsForNobody() }
@@ -84,7 +88,10 @@ enum StuckPrograms {
   private actor Ledger {
     let executor = ThreadPoolBackend.shared.serialExecutor()
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-    func hold() { block() }
+    func hold(_ next: @Sendable () -> Void) {
+      next()
+      block()
+    }
     func write() {}
   }
 
@@ -162,13 +169,13 @@ enum StuckPrograms {
       "blocks (kernel:"
     ) {
       let till = Till()
-      Task.detached(name: "holder") { await till.hold() }
-      Task.detached(name: "customer") { await till.pay() }
+      Task.detached(name: "holder") {
+        await till.hold { Task.detached(name: "customer") { await till.pay() } }
+      }
     },
     "serial-executor-held": program("\"clerk\" … has waited for its turn on the executor <BackendSerialExecutor 0x") {
       let ledger = Ledger()
-      Task.detached { await ledger.hold() }
-      Task.detached(name: "clerk") { await ledger.write() }
+      Task.detached { await ledger.hold { Task.detached(name: "clerk") { await ledger.write() } } }
     },
     "main-actor": program("\"painter\" … has waited for its turn on the main actor") {
       Task.detached(name: "painter") { await MainActor.run {} }
