@@ -127,9 +127,11 @@ extension Driver {
 
   // MARK: - The body of an asynchronous test
 
-  /// A strand waits shortly, with the baton, for something outside that ends by itself: the monitor does not count it.
-  func pauseForOthers() {
+  /// A strand waits for something outside that mostly ends by itself, with the baton: the monitor counts the wait only
+  /// when it has lasted as long as a body may compute.
+  func pauseForOthers(since start: UInt64) {
     Seat().parker.park(timeoutNanoseconds: 100_000)
+    guard cplatform_now_ns() - start < Self.patienceWithComputing * patience else { return }
     lock.withLock { currentCarrier?.strand?.visits += 1 }
   }
 

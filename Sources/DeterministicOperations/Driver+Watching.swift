@@ -76,7 +76,7 @@ struct TestSight {
 extension Driver {
   /// So many times `patience` a body may compute before the baton is taken from it: it may be waiting in a loop for
   /// what another body does.
-  private static let patienceWithComputing: UInt64 = 10
+  static let patienceWithComputing: UInt64 = 10
   /// With less patience the monitor looks every millisecond, otherwise less and less often.
   private static let longPatience: UInt64 = 100_000_000
 

@@ -1,3 +1,4 @@
+import CPlatform
 import Dispatch
 import OperationJobs
 import Synchronization
@@ -18,6 +19,12 @@ enum MainActorTurn {
     var wanting = 0
     /// The main thread has had a turn since a test had one.
     var isTestNext = false
+
+    mutating func take(_ test: Holder) -> Bool {
+      guard holder == nil else { return false }
+      (holder, isTestNext) = (test, false)
+      return true
+    }
   }
 
   private static let state = Mutex(State())
@@ -48,15 +55,12 @@ enum MainActorTurn {
   /// Runs a part of a test on the calling thread, which has the baton of the driver and keeps it until the turn comes.
   static func run(for driver: Driver, _ part: () -> Void) {
     let holder = Holder.test(ObjectIdentifier(driver))
-    func take(wants: Bool) -> Bool {
-      state.withLock { state in
-        if state.holder == nil { (state.holder, state.isTestNext) = (holder, false) }
-        let isMine = state.holder == holder
-        if wants == isMine { state.wanting += isMine ? -1 : 1 }
-        return isMine
-      }
+    if !state.withLock({ $0.take(holder) }) {
+      state.withLock { $0.wanting += 1 }
+      let start = cplatform_now_ns()
+      repeat { driver.pauseForOthers(since: start) } while !state.withLock({ $0.take(holder) })
+      state.withLock { $0.wanting -= 1 }
     }
-    if !take(wants: false) { while !take(wants: true) { driver.pauseForOthers() } }
     part()
     giveUp(for: driver)
   }

@@ -175,13 +175,13 @@ enum SeededTasks {
   fileprivate static func handOver(_ address: UnsafeMutableRawPointer, to driver: Driver, after delay: Int64) {
     guard let test = driver.seeded else { fatalError("Operations: a task belongs to a test that is none") }
     let (job, isTask) = (RuntimeHooks.job(at: address), cplatform_is_task(address))
-    note(job)
+    TaskWatch.note(job)
     let part = Job {
       // The driver holds the test, and the test the executor.
       withExtendedLifetime(driver) {
         if isTask {
           // Not the executor that the task prefers: so the runtime hands the task over anew where it goes to an actor.
-          running(job) { job.runSynchronously(on: test.executor.asUnownedTaskExecutor()) }
+          TaskWatch.running(job) { job.runSynchronously(on: test.executor.asUnownedTaskExecutor()) }
         } else {
           job.runSynchronously(on: RuntimeHooks.anyExecutor)
         }
@@ -197,7 +197,7 @@ enum SeededTasks {
     guard DrivenBackends.exist, let driver = driver(of: address), let test = driver.seeded else {
       return MainActorTurn.runOnMainThread(job)
     }
-    note(job)
+    TaskWatch.note(job)
     if test.joinsMainLine(address) { giveMainTurn(to: address, of: test, on: driver) }
   }
 
@@ -208,22 +208,15 @@ enum SeededTasks {
       withExtendedLifetime(driver) {
         let executor = test.executor.asUnownedTaskExecutor()
         MainActorTurn.run(for: driver) {
-          running(job) { job.runSynchronously(isolatedTo: MainActor.sharedUnownedExecutor, taskExecutor: executor) }
+          TaskWatch.running(job) {
+            job.runSynchronously(isolatedTo: MainActor.sharedUnownedExecutor, taskExecutor: executor)
+          }
         }
         if let next = test.leavesMainLine() { giveMainTurn(to: next, of: test, on: driver) }
       }
     }
     driver.goOnWithTest(
       part, as: "the main actor with \(test.label(of: address))", lane: test.lane(of: address), mayPause: false)
-  }
-
-  private static func note(_ job: UnownedJob) {
-    TaskWatch.note(job)
-    TaskProbe.ready(job)
-  }
-
-  private static func running(_ job: UnownedJob, _ body: () -> Void) {
-    TaskProbe.running(job) { TaskWatch.running(job, body) }
   }
 
   private static func driver(of job: UnsafeMutableRawPointer) -> Driver? {

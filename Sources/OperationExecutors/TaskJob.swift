@@ -49,7 +49,6 @@ package final class TaskJob: JobObject {
     }
     host?.expectTaskJob()
     TaskWatch.note(job)
-    TaskProbe.ready(job)
     return Job(word: UInt(bitPattern: object.toOpaque()))
   }
 
@@ -68,7 +67,7 @@ package final class TaskJob: JobObject {
     // The memory goes back first: what the job hands over may take it.
     let isKept = Spares<SpareTaskJobs>.keep(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
     var next: UInt = 0
-    TaskProbe.running(job) { TaskWatch.running(job) { next = runner.run(job) } }
+    TaskWatch.running(job) { next = runner.run(job) }
     host?.endTaskWait()
     return JobOutcome(next: next, isReleased: !isKept)
   }

@@ -21,7 +21,7 @@ struct TraceBufferTests {
     let buffer = TraceBuffer()
     #expect(buffer.isNew(task: 7, at: 0x1000) && !buffer.isNew(task: 7, at: 0x1000))
     #expect(buffer.isNew(task: 7, at: 0x1010) && buffer.isNew(task: 8, at: 0x1000))
-    // The same place: 4,096 tasks further.
+    // A task 4,096 further has the place of the first one.
     #expect(buffer.isNew(task: 7 + 4_096, at: 0x1000) && buffer.isNew(task: 7, at: 0x1000))
     buffer.begin(session: 0)
     #expect(buffer.isNew(task: 7, at: 0x1000))

@@ -2,16 +2,16 @@ import CPlatform
 import OperationTraceEvents
 
 /// The probes of tracing for jobs of Swift's runtime: when a task was handed over, and from when until when it ran.
-package enum TaskProbe {
+enum TaskProbe {
   /// A job is handed over.
   @inline(__always)
-  package static func ready(_ job: UnownedJob?) {
+  static func ready(_ job: UnownedJob?) {
     if cplatform_is_tracing(), let job { recordReady(RuntimeHooks.address(of: job)) }
   }
 
   /// A thread runs a job, in `body`.
   @inline(__always)
-  package static func running(_ job: UnownedJob?, _ body: () -> Void) {
+  static func running(_ job: UnownedJob?, _ body: () -> Void) {
     guard cplatform_is_tracing(), let job else { return body() }
     recordBegin(job)
     // The task may be gone when the body returns.

@@ -30,12 +30,18 @@ package enum TaskWatch {
   /// A job is handed over.
   @inline(__always)
   package static func note(_ job: UnownedJob?) {
+    TaskProbe.ready(job)
     if cplatform_watches_tasks(), let job { write(RuntimeHooks.address(of: job)) }
   }
 
   /// A thread runs a job, in `body`.
   @inline(__always)
   package static func running(_ job: UnownedJob?, _ body: () -> Void) {
+    TaskProbe.running(job) { watch(job, body) }
+  }
+
+  @inline(__always)
+  private static func watch(_ job: UnownedJob?, _ body: () -> Void) {
     guard cplatform_watches_tasks(), let job else { return body() }
     // The task may be gone when the body returns.
     let known = write(RuntimeHooks.address(of: job), thread: cplatform_thread_id())
