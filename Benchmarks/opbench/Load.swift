@@ -56,9 +56,7 @@ struct Load: ParsableCommand {
     }
     var few = Effort.full.with(blocks: Effort.fewestBlocks)
     few.longBlocks = few.blocks
-    var effort = options.effort(full: few, quick: few, usualSeconds: nil)
-    // A process sends its requests once: seconds of them need no lead-in.
-    (effort.leadIn, effort.values) = (0, 1)
+    let effort = options.effort(full: few, quick: few, usualSeconds: nil)
     var selection = Selection(
       names: backend, benchmark: nil, workers: try counts(load, cpus), effort: effort, seed: options.seed)
     selection.allocator = try options.chosenAllocator()

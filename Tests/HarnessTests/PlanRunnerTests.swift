@@ -44,6 +44,11 @@ struct PlanRunnerTests {
       })
   }
 
+  @Test func whatTakesSecondsRunsOnceInAProcess() {
+    _ = effects.run(Sample.plan(repeats: .once(seconds: 1)))
+    #expect(effects.requests.count == 4 && effects.timed.allSatisfy { $0.mode == .time(repeats: 1, values: 1) })
+  }
+
   @Test func thePaceOfAnOpenLoopIsTheSlowestSubjectsForAll() {
     let result = effects.run(Sample.plan(repeats: .paced(samples: 10, seconds: 1)))
     // The slowest completes 3 operations while it is calibrated.

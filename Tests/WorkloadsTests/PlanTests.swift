@@ -230,6 +230,9 @@ struct PlanTests {
     #expect(plan.leadIn(long) == Effort.full.leadIn)
     let sleepers = try self.plan(selection(benchmark: "sleepers"))
     #expect(sleepers.blocks(sleepers.scenarios[0]) == 8 && sleepers.leadIn(sleepers.scenarios[0]) == 0)
+    // A search takes no lead-in, which would be a search of its own.
+    let search = try self.plan(selection(benchmark: "latency/capacity .*service=fixed", variants: true))
+    #expect(search.leadIn(try #require(search.scenarios.first)) == 0)
     // The threads of a graph take longer to settle; a quick run does not wait for them.
     let graph = try self.plan(selection(benchmark: "graph .*=stencil_1d;"))
     #expect(graph.leadIn(graph.scenarios[0]) == 80_000_000)

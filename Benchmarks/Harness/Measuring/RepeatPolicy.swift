@@ -8,6 +8,10 @@ package enum RepeatPolicy: Sendable, Hashable {
   /// the ten processes on the slowest subject, for the estimate of the plan alone.
   case samples(Int, seconds: Double)
 
+  /// One repeat in each process, without a lead-in: the repeat itself takes seconds, and what comes first in it is
+  /// part of what is measured. `seconds` is for the estimate of the plan alone.
+  case once(seconds: Double)
+
   /// As `samples`, at a pace that all subjects share. The calibration finds how many operations the slowest subject
   /// completes at full speed.
   case paced(samples: Int, seconds: Double)
@@ -16,7 +20,7 @@ package enum RepeatPolicy: Sendable, Hashable {
   package var isCalibrated: Bool {
     switch self {
     case .calibrated, .paced: true
-    case .samples: false
+    case .samples, .once: false
     }
   }
 }

@@ -134,8 +134,10 @@ package struct Plan: Sendable {
   /// How long a process of a scenario works before its first value, in nanoseconds. A long repeat needs no lead-in
   /// before it.
   package func leadIn(_ planned: PlannedScenario) -> UInt64 {
-    if case .calibrated = planned.repeats, isLong(planned) { return 0 }
-    return effort.samples < 1 ? effort.leadIn : max(effort.leadIn, planned.leadIn)
+    switch planned.repeats {
+    case .once, .calibrated where isLong(planned): 0
+    default: effort.samples < 1 ? effort.leadIn : max(effort.leadIn, planned.leadIn)
+    }
   }
 
   /// Whether the processes of a block live at the same time, and take turns that have one value each. The speed of a
@@ -245,6 +247,7 @@ extension Plan {
       // A turn leads in with a value of its own.
       return (leadIn > 0 ? max(leadIn, value) : 0) + (takesTurns ? 2 : 1) * most * value
     case .samples(_, let seconds), .paced(_, let seconds): return leadIn + seconds * Self.share * samples
+    case .once(let seconds): return seconds * Self.share
     }
   }
 

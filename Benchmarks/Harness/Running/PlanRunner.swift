@@ -127,6 +127,7 @@ package struct PlanRunner {
       return .time(
         repeats: (samples + values - 1) / values, values: values, leadIn: plan.leadIn(planned), budget: .max,
         countsEvents: countsEvents)
+    case .once: return .time(repeats: 1, values: 1)
     }
   }
 

@@ -33,7 +33,7 @@ struct Crowded: Workload {
   let metrics = Self.tails + [Self.overFair, Self.recovery, Self.threadsLeft, Self.cpuOverWork]
   let headlines = [Self.tails[1], Self.overFair]
   let needs = Abilities.threads
-  let repeats = RepeatPolicy.samples(1, seconds: 4)
+  let repeats = RepeatPolicy.once(seconds: 4)
 
   /// Of the requests that arrived before the crowd, beside it, and after it.
   private static let tails = ["before", "beside", "after"].map { Metric("sojourn_\($0)_p99_ns", unit: "ns") }
@@ -64,7 +64,7 @@ struct Crowded: Workload {
   }
 
   func repeats(_ parameters: Parameters) -> RepeatPolicy {
-    .samples(1, seconds: (4 + Self.rest) * (parameters.number("phase_ms") ?? 600) / 1e3)
+    .once(seconds: (4 + Self.rest) * (parameters.number("phase_ms") ?? 600) / 1e3)
   }
 
   fileprivate static let service = 500e3

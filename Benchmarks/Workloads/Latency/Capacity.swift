@@ -28,7 +28,7 @@ struct Capacity: Workload {
     isCurve ? [Metric.slowdowns[0], Metric.slowdowns[2]] : [.capacity, .capacityOfIdeal]
   }
   let needs = Abilities.threads
-  let repeats = RepeatPolicy.samples(1, seconds: 20)
+  let repeats = RepeatPolicy.once(seconds: 20)
   /// Where other guests disturb many runs, a search takes several times as long.
   let timeLimit: Double? = 1_200
 
@@ -61,7 +61,7 @@ struct Capacity: Workload {
   func repeats(_ parameters: Parameters) -> RepeatPolicy {
     let requests = (parameters.number("samples") ?? 0) * (parameters.number("mean_us") ?? 0) * 1e-6
     // A search has some twelve runs, most of them at loads below a half.
-    return .samples(1, seconds: isCurve ? requests * 100 / max(parameters.number("load") ?? 100, 1) : requests * 24)
+    return .once(seconds: isCurve ? requests * 100 / max(parameters.number("load") ?? 100, 1) : requests * 24)
   }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {

@@ -28,7 +28,7 @@ package struct DescribedLoad: Workload {
       + (load.blocking == nil ? [Self.idealP99, Self.idealLate] : [])
   }
   package let needs = Abilities.threads
-  package let repeats = RepeatPolicy.samples(1, seconds: 2)
+  package let repeats = RepeatPolicy.once(seconds: 2)
 
   private static let p50 = Metric("sojourn_p50_ns", unit: "ns")
   private static let p999 = Metric("sojourn_p999_ns", unit: "ns")
@@ -42,7 +42,7 @@ package struct DescribedLoad: Workload {
   }
 
   package func repeats(_ parameters: Parameters) -> RepeatPolicy {
-    .samples(1, seconds: Double(load.requests) / (load.rate * (parameters.number("times") ?? 1)))
+    .once(seconds: Double(load.requests) / (load.rate * (parameters.number("times") ?? 1)))
   }
 
   package func parameterSets() -> [Parameters] {
