@@ -137,10 +137,15 @@ public struct Peer: Sendable {
     return abilities
   }
 
+  /// What is measured with the requests of `latency/slowdown` alone.
+  private static let overRequests: Set = ["latency/capacity", "latency/load", "crowd/requests"]
+
   public var info: SubjectInfo {
-    SubjectInfo(
+    let benchmarks = benchmarks.isDisjoint(with: Self.requests) ? benchmarks : benchmarks.union(Self.overRequests)
+    return SubjectInfo(
       name: name, summary: summary, role: .peer, abilities: abilities,
-      workersAreAdjustable: true, benchmarks: benchmarks, reasons: reasons, onlyParameters: ["join": join])
+      workersAreAdjustable: true, benchmarks: benchmarks, reasons: reasons,
+      onlyParameters: ["join": join, "beside": "antagonist"])
   }
 
   /// The peer of that name, without a strategy.

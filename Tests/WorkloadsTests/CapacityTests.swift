@@ -68,10 +68,10 @@ struct CapacityTests {
     let slow = try Capacity(isCurve: true).peerInput(Self.setting(["load": "50", "mean_us": "60"]))
     #expect(slow.fields.map(\.value) == ["1"])
     let lines = file.text.split(separator: "\n").map { $0.split(separator: " ").compactMap { Double($0) } }
-    #expect(lines.count == 200 && lines.allSatisfy { $0.count == 2 && $0[0] >= 0 && $0[1] > 0 })
+    #expect(lines.count == 200 && lines.allSatisfy { $0.count == 3 && $0[0] >= 0 && $0[1] > 0 && $0[2] == 0 })
     let work = lines.reduce(0) { $0 + $1[1] }
     #expect(zip(lines, lines.dropFirst()).allSatisfy { $0[0] <= $1[0] } && lines[199][0] > work / 2)
-    let own = zip(Metric.slowdowns, [1, 2, 3]).map { Reading($0, $1, count: 200) }
+    let own = (1...200).map { Reading(PeerRequests.sojourn, 1e6, count: 1, detail: ["request": "\($0)"]) }
     let derive = try #require(input.derive)
     let all = try derive(own)
     #expect(all.map(\.metric) == Capacity(isCurve: true).metrics && all.allSatisfy { $0.count == 200 })

@@ -364,7 +364,7 @@ struct PeerProgramsTests {
 struct BuiltPeerTests {
   static let cases: [(peer: String, name: BenchmarkName, parameters: Parameters)] =
     (try? Catalogue(graphs: [], seed: 1).workloads)?.filter {
-      !($0 is MinimumGranularity) && !($0 is ForkBreakEven)
+      !($0 is MinimumGranularity) && !($0 is ForkBreakEven) && !searches.contains("\($0.name)")
     }
     .flatMap { workload in
       (workload.parameterSets().isEmpty ? workload.extendedParameterSets() : workload.parameterSets()).flatMap {
@@ -377,6 +377,26 @@ struct BuiltPeerTests {
           }
       }
     } ?? []
+
+  /// Those that a program does not have, and opbench measures by asking it for others.
+  static let searches: Set = ["latency/capacity", "crowd/requests"]
+
+  /// A search gives what it can of a subject of this program.
+  @Test(
+    .enabled(if: anyIsBuilt, "no peer is built: scripts/peers"), .serialized,
+    arguments: built.map(\.0).filter { $0.benchmarks.contains("latency/slowdown") }.map(\.name))
+  func isSearched(_ peer: String) throws {
+    for workload in try Catalogue(graphs: [], seed: 7).workloads where Self.searches.contains("\(workload.name)") {
+      let info = try #require(Peer.named(peer)).info
+      let sets = workload.extendedParameterSets().filter { workload.obstacle(info, $0) == nil }
+      let parameters = WorkloadTests.small(workload, try #require(sets.first))
+      let request = PeerTests.request(workload.name, parameters, on: peer, .time(repeats: 1, values: 1))
+      let outcome = try #require(Self.launcher.launch(request, environment: [:], timeout: 120)).toEnd()
+      #expect(outcome.failure(request.mode) == nil)
+      let found = Set(outcome.results.compactMap { if case .reading(1, let one) = $0 { one.metric } else { nil } })
+      #expect(found.isSubset(of: workload.metrics) && found.isSuperset(of: workload.headlines.prefix(1)))
+    }
+  }
 
   static let launcher = PeerLauncher(.found())
   static let anyIsBuilt = Peer.all.contains { PeerPrograms.found().program($0.name) != nil }

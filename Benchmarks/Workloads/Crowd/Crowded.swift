@@ -87,40 +87,68 @@ struct Crowded: Workload {
     }
   }
 
+  /// What the parameters say.
+  private struct Asked {
+    let beside: Beside
+    /// In nanoseconds.
+    let phase: Double
+    let load: Double
+
+    init(_ setting: Setting) throws {
+      guard let beside = setting.parameters["beside"].flatMap(Beside.init(rawValue:)) else {
+        let all = Beside.allCases.map(\.rawValue).joined(separator: ", ")
+        throw Complaint(.usage, "beside is one of \(all), not as in '\(setting.parameters)'")
+      }
+      (self.beside, phase, load) = (beside, try setting.number("phase_ms") * 1e6, try setting.number("load"))
+      guard phase > 0 else { throw Complaint(.usage, "phase_ms is above 0, not \(phase / 1e6)") }
+      guard load > 0, load <= 100 else { throw Complaint(.usage, "load is above 0 and up to 100, not \(load)") }
+    }
+
+    /// The mean distance of two requests, in nanoseconds.
+    var interval: Double { Crowded.service * 100 / (load * Double(CPUs.online)) }
+
+    /// The requests of the three phases.
+    func stream(seed: UInt64) -> RequestStream {
+      RequestStream(
+        services: Array(repeating: Crowded.service, count: Int(3 * phase / interval)), spacing: .exponential,
+        seed: seed)
+    }
+
+    /// The tails before, beside and after the crowd, and the time to recover.
+    func found(_ sojourns: [Double], offset: (Int) -> Double) -> (tails: [Double], recovery: Double) {
+      let tails = [0.0..<1, 1..<2, 2..<3].map { phases in
+        let own = sojourns.indices.filter { phases.contains(offset($0) / phase) }.map { sojourns[$0] }.sorted()
+        return own.isEmpty ? 0 : Statistics.percentile(0.99, ofSorted: own)
+      }
+      let late = sojourns.indices.last { offset($0) >= 2 * phase && sojourns[$0] > 2 * tails[0] }
+      return (tails, late.map { offset($0) - 2 * phase } ?? 0)
+    }
+  }
+
   /// - Parameter make: makes the subject, with a function that gives another instance.
   private func trial<S: ClosureSubject>(
     _ setting: Setting, make: (_ workers: Int) -> (subject: S, other: () -> S)
   ) throws -> Trial {
-    guard let beside = setting.parameters["beside"].flatMap(Beside.init(rawValue:)) else {
-      let all = Beside.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Complaint(.usage, "beside is one of \(all), not as in '\(setting.parameters)'")
-    }
-    let phase = try setting.number("phase_ms") * 1e6
-    guard phase > 0 else { throw Complaint(.usage, "phase_ms is above 0, not \(phase / 1e6)") }
-    let load = try setting.number("load")
-    guard load > 0, load <= 100 else { throw Complaint(.usage, "load is above 0 and up to 100, not \(load)") }
+    let asked = try Asked(setting)
+    let phase = asked.phase
     Pacer.sharpen()
     // The process is in its group before the subject counts the CPUs.
-    let group = beside == .quota ? try QuotaGroup() : nil
+    let group = asked.beside == .quota ? try QuotaGroup() : nil
     let workers = setting.parameters["workers"] == "followed" ? 0 : setting.workers
     let (subject, other) = make(workers)
-    let crowd = Crowd<S>(beside, setting, group, other)
-    var values: UInt64 = 0
+    let crowd = Crowd<S>(asked.beside, setting, group, other)
+    // All values have the same requests beside the same crowd, and so have peers.
+    let seed = setting.seed &+ 1
     return Trial(operationsPerRepeat: 1) { _ in
-      values += 1
       let threads = Threads.all().count
       let cpu = Clock.processCPU()
-      let interval = Self.service * 100 / (load * Double(CPUs.online))
-      let requests = ServedRequests(
-        RequestStream(
-          services: Array(repeating: Self.service, count: Int(3 * phase / interval)), spacing: .exponential,
-          seed: setting.seed &+ values), every: interval, spin: setting.spin)
+      let requests = ServedRequests(asked.stream(seed: seed), every: asked.interval, spin: setting.spin)
       var (isBegun, isOver) = (false, false)
       let sent = try requests.send(isWhole: true) { request in
         let time = requests.offset(request)
         if !isBegun, time >= phase {
           isBegun = true
-          try crowd.begin(seed: setting.seed &+ values)
+          try crowd.begin(seed: seed)
         }
         if !isOver, time >= 2 * phase {
           isOver = true
@@ -129,24 +157,14 @@ struct Crowded: Workload {
         subject.submit { requests.serve(request) }
       }
       subject.drain()
-      let sojourns = try requests.sojourns()
-      let ended = 2 * phase
-      func tail(_ phases: Range<Double>) -> Double {
-        let own = sojourns.indices.filter { phases.contains(requests.offset($0) / phase) }.map { sojourns[$0] }.sorted()
-        return own.isEmpty ? 0 : Statistics.percentile(0.99, ofSorted: own)
-      }
-      let before = tail(0..<1)
-      let late = sojourns.indices.last { requests.offset($0) >= ended && sojourns[$0] > 2 * before }
-      let batch = try Self.makespan(subject, crowd, setting, values)
+      let (tails, recovery) = asked.found(try requests.sojourns(), offset: requests.offset)
+      let batch = try Self.makespan(subject, crowd, setting, seed)
       try checkEmpty(subject.unfinished ?? 0)
       let work = Self.service * Double(sent + Self.batch + crowd.bodies)
       let used = Double(Clock.processCPU() - cpu) - crowd.cpu
       Pacer.sleep(nanoseconds: UInt64(Self.rest * phase))
       let left = Threads.all().count - max(threads, setting.workers + 1)
-      let found = [
-        before, tail(1..<2), tail(2..<3), batch, late.map { requests.offset($0) - ended } ?? 0, Double(max(0, left)),
-        used / work,
-      ]
+      let found = tails + [batch, recovery, Double(max(0, left)), used / work]
       (crowd.cpu, crowd.bodies) = (0, 0)
       return Value(zip(metrics, found).map { Reading($0, $1, count: sent) })
     }
@@ -154,16 +172,56 @@ struct Crowded: Workload {
 
   /// The makespan of a batch beside the crowd, over that on a fair share of the CPUs.
   private static func makespan<S: ClosureSubject>(
-    _ subject: S, _ crowd: Crowd<S>, _ setting: Setting, _ value: UInt64
+    _ subject: S, _ crowd: Crowd<S>, _ setting: Setting, _ seed: UInt64
   ) throws -> Double {
     let rounds = setting.spin.rounds(nanoseconds: service)
-    try crowd.begin(seed: setting.seed &+ value)
+    try crowd.begin(seed: seed)
     let start = Clock.now()
     for _ in 0..<batch { subject.submit { Spin.run(rounds: rounds) } }
     subject.drain()
     let elapsed = Double(Clock.now() - start)
     let share = crowd.fairShare(elapsed: elapsed, ended: try crowd.end())
     return elapsed / (service * Double(batch) / share)
+  }
+
+  /// How long the program of a peer has to start and to read its requests, in nanoseconds.
+  private static let headStart: UInt64 = 500_000_000
+
+  /// The crowd is threads of this process: those of an antagonist. What the process of the program itself would say,
+  /// its threads and its CPU time, is not measured.
+  func peerInput(_ setting: Setting) throws -> PeerInput {
+    let asked = try Asked(setting)
+    guard asked.beside == .antagonist else {
+      throw Complaint(.usage, "programs of other languages are measured beside=antagonist")
+    }
+    let seed = setting.seed &+ 1
+    let workers = setting.workers
+    return PeerInput(search: { ask in
+      let requests = PeerRequests(asked.stream(seed: seed), every: asked.interval)
+      func sojourns(_ requests: PeerRequests, crowd: Range<Double>) throws -> (sojourns: [Double], wanted: Double) {
+        let start = Clock.now() + Self.headStart
+        let window = start + UInt64(crowd.lowerBound)..<start + UInt64(crowd.upperBound)
+        let busy = BusyThreads(CPUs.online, comingAndGoing: seed, during: window)
+        defer { busy.end() }
+        let sojourns = try requests.sojourns(ask(requests.input(start: start)))
+        return (sojourns, Double(busy.end().wanted))
+      }
+      let phases = try sojourns(requests, crowd: asked.phase..<2 * asked.phase).sojourns
+      let (tails, recovery) = asked.found(phases) { requests.offsets[$0] }
+      let batch = PeerRequests(atOnce: Array(repeating: Self.service, count: Self.batch))
+      let beside = try sojourns(batch, crowd: 0..<1e12)
+      let elapsed = beside.sojourns.max()!
+      let share = Self.fairShare(workers: workers, wanted: beside.wanted / elapsed)
+      let found = tails + [elapsed / (Self.service * Double(Self.batch) / share), recovery]
+      return zip(metrics, found).map { Reading($0, $1, count: phases.count) }
+    })
+  }
+
+  /// How many CPUs are fair, where the kernel gives each thread that wants one as much.
+  /// - Parameter wanted: how many CPUs the threads of the crowd want, on average.
+  fileprivate static func fairShare(workers: Int, wanted: Double) -> Double {
+    let (cpus, threads) = (Double(CPUs.online), Double(min(workers, CPUs.online)))
+    return min(threads, cpus * threads / max(cpus, threads + wanted))
   }
 }
 
@@ -213,14 +271,13 @@ private final class Crowd<S: ClosureSubject> {
     return 0
   }
 
-  /// How many CPUs are fair, where the kernel gives each thread that wants one as much.
+  /// How many CPUs are fair.
   func fairShare(elapsed: Double, ended wanted: Double) -> Double {
     let threads = Double(min(workers, cpus))
-    switch beside {
-    case .pool, .queue: return min(threads, Double(cpus) / 2)
-    case .thread, .antagonist:
-      return min(threads, Double(cpus) * threads / max(Double(cpus), threads + wanted / elapsed))
-    case .quota, .affinity: return min(threads, Double(half))
+    return switch beside {
+    case .pool, .queue: min(threads, Double(cpus) / 2)
+    case .thread, .antagonist: Crowded.fairShare(workers: workers, wanted: wanted / elapsed)
+    case .quota, .affinity: min(threads, Double(half))
     }
   }
 }

@@ -120,14 +120,26 @@ struct Capacity: Workload {
   func peerInput(_ setting: Setting) throws -> PeerInput {
     let input = try Input(setting)
     let stream = input.stream(seed: setting.seed &+ 1)
-    let offsets = stream.offsets(every: stream.interval(load: try askedLoad(setting), workers: setting.workers))
-    let ideal = Self.percentiles(input.ideal(stream, offsets, servers: setting.workers))
-    return PeerInput(
-      fields: [(key: "sleeps", value: ServedRequests.sleeps(stream) ? "1" : "0")],
-      file: .requests(offsets, stream.services),
-      derive: { readings in
-        readings + zip(Metric.idealSlowdowns, ideal).map { Reading($0, $1, count: readings.first?.count ?? 1) }
+    let workers = setting.workers
+    @Sendable func requests(_ load: Double) -> PeerRequests {
+      PeerRequests(stream, every: stream.interval(load: load, workers: workers))
+    }
+    guard isCurve else {
+      return PeerInput(search: { ask in
+        try Self.search(input, stream, workers: workers) { load in
+          let requests = requests(load)
+          return try requests.slowdowns(ask(requests.input()))
+        }.map { Reading($0, $1, count: input.samples) }
       })
+    }
+    let asked = requests(try askedLoad(setting))
+    let ideal = Self.percentiles(input.ideal(stream, asked.offsets, servers: workers))
+    return asked.input { readings in
+      let slowdowns = try asked.slowdowns(readings)
+      return zip(Metric.slowdowns + Metric.idealSlowdowns, Self.percentiles(slowdowns) + ideal).map {
+        Reading($0, $1, count: slowdowns.count)
+      }
+    }
   }
 
   private func askedLoad(_ setting: Setting) throws -> Double {
@@ -143,44 +155,27 @@ struct Capacity: Workload {
   ) throws -> Trial {
     Pacer.sharpen()
     let load = isCurve ? try askedLoad(setting) : 0
-    var values: UInt64 = 0
+    // All values have the same requests, and so have peers.
+    let stream = input.stream(seed: setting.seed &+ 1)
     return Trial(operationsPerRepeat: input.samples) { repeats in
       var readings: [Metric: [Double]] = [:]
       for _ in 0..<repeats {
-        values += 1
-        // All values of a curve have the same requests, as those of a peer have.
-        let stream = input.stream(seed: setting.seed &+ (isCurve ? 1 : values))
-        func interval(_ load: Double) -> Double { stream.interval(load: load, workers: setting.workers) }
         /// The slowdowns at a load.
         func slowdowns(_ load: Double, isWhole: Bool) throws -> [Double] {
-          let requests = ServedRequests(stream, every: interval(load), spin: setting.spin)
+          let interval = stream.interval(load: load, workers: setting.workers)
+          let requests = ServedRequests(stream, every: interval, spin: setting.spin)
           let sent = requests.send(isWhole: isWhole, sender(requests))
           try drain()
           return try requests.slowdowns(of: sent)
         }
-        func ideal(_ load: Double) -> [Double] {
-          input.ideal(stream, stream.offsets(every: interval(load)), servers: setting.workers)
-        }
-        var found: [(Metric, Double)]
+        let found: [(Metric, Double)]
         if isCurve {
           let own = Self.percentiles(try slowdowns(load, isWhole: true))
-          found = Array(zip(metrics, own + Self.percentiles(ideal(load))))
+          let offsets = stream.offsets(every: stream.interval(load: load, workers: setting.workers))
+          let ideal = Self.percentiles(input.ideal(stream, offsets, servers: setting.workers))
+          found = Array(zip(metrics, own + ideal))
         } else {
-          var disturbed = 0
-          let ideal = input.idealCapacity(stream, servers: setting.workers)
-          found = [(.idealCapacity, ideal ?? 0)]
-          do {
-            let capacity = try ServiceLevel.highestLoad { load in
-              try Self.agreed(&disturbed) {
-                let before = SystemLoad.read()
-                let holds = ServiceLevel.holds(try slowdowns(load, isWhole: false))
-                return (holds, SystemLoad.read().stealShare(since: before) > ServiceLevel.exceptions)
-              }
-            }
-            found.append((.capacity, capacity ?? 0))
-            if let ideal { found.append((.capacityOfIdeal, (capacity ?? 0) / ideal)) }
-          } catch is Undecided {}
-          found.append((.disturbedRuns, Double(disturbed)))
+          found = try Self.search(input, stream, workers: setting.workers) { try slowdowns($0, isWhole: false) }
         }
         for (metric, value) in found { readings[metric, default: []].append(value) }
       }
@@ -189,6 +184,28 @@ struct Capacity: Workload {
           readings[metric].map { Reading(metric, Statistics.median($0), count: input.samples * repeats) }
         })
     }
+  }
+
+  /// The highest load that is carried, beside that of a queue without any cost.
+  /// - Parameter slowdowns: those at a load; of fewer requests where more exceed the level than may.
+  private static func search(
+    _ input: Input, _ stream: RequestStream, workers: Int, slowdowns: (_ load: Double) throws -> [Double]
+  ) throws -> [(Metric, Double)] {
+    var disturbed = 0
+    let ideal = input.idealCapacity(stream, servers: workers)
+    var found = [(Metric.idealCapacity, ideal ?? 0)]
+    do {
+      let capacity = try ServiceLevel.highestLoad { load in
+        try agreed(&disturbed) {
+          let before = SystemLoad.read()
+          let holds = ServiceLevel.holds(try slowdowns(load))
+          return (holds, SystemLoad.read().stealShare(since: before) > ServiceLevel.exceptions)
+        }
+      }
+      found.append((.capacity, capacity ?? 0))
+      if let ideal { found.append((.capacityOfIdeal, (capacity ?? 0) / ideal)) }
+    } catch is Undecided {}
+    return found + [(.disturbedRuns, Double(disturbed))]
   }
 
   /// The percentiles of `Metric.slowdowns`.

@@ -86,6 +86,22 @@ package struct DescribedLoad: Workload {
     }
   }
 
+  package func peerInput(_ setting: Setting) throws -> PeerInput {
+    let (stream, isUrgent) = load.stream(seed: setting.seed &+ 1)
+    let interval = try interval(setting)
+    let requests = PeerRequests(stream, every: interval)
+    let ideal = try ideal(stream, isUrgent, interval, setting)
+    return requests.input { readings in
+      value(try requests.sojourns(readings), isUrgent, ideal).readings
+    }
+  }
+
+  private func interval(_ setting: Setting) throws -> Double {
+    let times = try setting.number("times")
+    guard times > 0 else { throw Complaint(.usage, "times is above 0, not \(times)") }
+    return 1e9 / (load.rate * times)
+  }
+
   private func way(_ setting: Setting) throws -> LoadDescription.Way {
     guard let way = setting.parameters["way"].flatMap(LoadDescription.Way.init(rawValue:)) else {
       let ways = LoadDescription.Way.allCases.map(\.rawValue).joined(separator: ", ")
@@ -98,33 +114,39 @@ package struct DescribedLoad: Workload {
     _ setting: Setting, send: @escaping (ServedRequests, Int) -> Void, drain: @escaping () throws -> Void
   ) throws -> Trial {
     Pacer.sharpen()
-    let times = try setting.number("times")
-    guard times > 0 else { throw Complaint(.usage, "times is above 0, not \(times)") }
-    let interval = 1e9 / (load.rate * times)
-    let load = load
-    let wanted = metrics
-    let isKept = try way(setting) == .urgentKept
-    let isPlain = try way(setting) == .plain
-    var values: UInt64 = 0
+    let interval = try interval(setting)
+    let (stream, isUrgent) = load.stream(seed: setting.seed &+ 1)
     return Trial(operationsPerRepeat: load.requests) { _ in
-      values += 1
-      let (stream, isUrgent) = load.stream(seed: setting.seed &+ values)
       let requests = ServedRequests(stream, every: interval, spin: setting.spin)
       _ = requests.send(isWhole: true) { send(requests, $0) }
       try drain()
-      var found = Self.readings(try requests.sojourns(), isUrgent, load)
-      if load.blocking == nil {
-        let ideal = SharedQueue.sojourns(
-          arrivals: stream.offsets(every: interval), services: stream.services,
-          servers: min(setting.workers, CPUs.available),
-          long: isPlain ? .same : isKept ? .limited : .later, isLong: stream.isLessUrgent)
-        let readings = Self.readings(ideal, isUrgent, load)
-        found[Self.idealP99] = readings[Self.p99]
-        found[Self.idealLate] = max(readings[Self.late]!, readings[Self.urgentLate] ?? 0)
-      }
-      return Value(
-        wanted.compactMap { metric in found[metric].map { Reading(metric, $0, count: isUrgent.count) } })
+      return value(try requests.sojourns(), isUrgent, try ideal(stream, isUrgent, interval, setting))
     }
+  }
+
+  private func value(_ sojourns: [Double], _ isUrgent: [Bool], _ ideal: [Metric: Double]) -> Value {
+    let found = Self.readings(sojourns, isUrgent, load).merging(ideal) { $1 }
+    return Value(metrics.compactMap { metric in found[metric].map { Reading(metric, $0, count: isUrgent.count) } })
+  }
+
+  /// What one queue without any cost makes of the same requests; nothing where some block.
+  private func ideal(
+    _ stream: RequestStream, _ isUrgent: [Bool], _ interval: Double, _ setting: Setting
+  ) throws -> [Metric: Double] {
+    guard load.blocking == nil else { return [:] }
+    let long: SharedQueue.Long =
+      switch try way(setting) {
+      case .plain, .limited: .same
+      case .urgentFirst: .later
+      case .urgentKept: .limited
+      }
+    let sojourns = SharedQueue.sojourns(
+      arrivals: stream.offsets(every: interval), services: stream.services,
+      servers: min(setting.workers, CPUs.available), long: long, isLong: stream.isLessUrgent)
+    let readings = Self.readings(sojourns, isUrgent, load)
+    return [
+      Self.idealP99: readings[Self.p99]!, Self.idealLate: max(readings[Self.late]!, readings[Self.urgentLate] ?? 0),
+    ]
   }
 
   private static func readings(_ sojourns: [Double], _ isUrgent: [Bool], _ load: LoadDescription) -> [Metric: Double] {

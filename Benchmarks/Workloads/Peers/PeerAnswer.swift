@@ -35,12 +35,13 @@ package enum PeerAnswer {
     let metrics = Set(values[1, default: []].map(\.metric))
     for index in 1...(values.keys.max() ?? 1) {
       guard let readings = values[index] else { return "gives no value \(index), but a later one" }
-      for (place, reading) in readings.enumerated() {
+      var said: Set<Said> = []
+      for reading in readings {
         let name = reading.metric.name
         if !reading.value.isFinite || reading.value < 0 { return "gives \(reading.value) as \(name): time goes on" }
         if reading.count < 1 { return "gives \(name) of \(reading.count) operations" }
         if reading.value == 0, times.contains(reading.metric) { return "gives 0 as \(name): nothing takes no time" }
-        if readings[..<place].contains(where: { $0.metric == reading.metric && $0.detail == reading.detail }) {
+        if !said.insert(Said(metric: reading.metric, detail: reading.detail)).inserted {
           return "gives \(name) twice in value \(index)"
         }
       }
@@ -48,6 +49,11 @@ package enum PeerAnswer {
       if !lacking.isEmpty { return "does not give \(lacking.joined(separator: ", ")) in each value" }
     }
     return nil
+  }
+
+  private struct Said: Hashable {
+    let metric: Metric
+    let detail: Parameters
   }
 
   /// What a clock has taken, and cannot be zero.

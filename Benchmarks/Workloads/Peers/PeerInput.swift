@@ -1,7 +1,10 @@
 import HarnessMeasuring
+import HarnessWords
 
 /// The input that a peer's program needs beyond the parameters, so that the program does exactly the same work.
 package struct PeerInput: Sendable {
+  /// The benchmark that the program is asked for; nil: the one that is measured.
+  var benchmark: BenchmarkName?
   /// Further `key=value` arguments.
   var fields: [(key: String, value: String)] = []
   /// What the other subjects run, and what is too much for an argument.
@@ -10,6 +13,9 @@ package struct PeerInput: Sendable {
   var derive: (@Sendable ([Reading]) throws -> [Reading])?
   /// Whether the program runs many problems for one value.
   var isSweep = false
+  /// Gives the readings of a value for which the program runs several times, a process for each call of `ask`. The
+  /// other fields then mean nothing.
+  var search: (@Sendable (_ ask: (PeerInput) throws -> [Reading]) throws -> [Reading])?
 }
 
 /// A file that the program of a peer reads. The program is told the place in an argument.
@@ -26,9 +32,11 @@ package struct PeerFile: Equatable, Sendable {
     return PeerFile(key: "graph", text: lines.joined())
   }
 
-  /// A line per request: when it comes, in nanoseconds from the beginning, and how many nanoseconds it takes.
-  static func requests(_ offsets: [Double], _ services: [Double]) -> PeerFile {
-    PeerFile(key: "requests", text: zip(offsets, services).map { "\($0) \($1)\n" }.joined())
+  /// A line per request: when it comes, in nanoseconds from the beginning, for how many it uses a CPU, and for how many
+  /// it sleeps behind that.
+  static func requests(_ offsets: [Double], _ services: [Double], _ sleeps: [Double]) -> PeerFile {
+    let lines = offsets.indices.map { "\(offsets[$0]) \(services[$0]) \(sleeps[$0])\n" }
+    return PeerFile(key: "requests", text: lines.joined())
   }
 }
 

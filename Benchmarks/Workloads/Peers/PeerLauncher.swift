@@ -16,6 +16,9 @@ package struct PeerLauncher: Sendable {
       do {
         if process == nil {
           let translated = try PeerRequest(request)
+          if let search = translated.search {
+            return try Self.answer(search, translated, request, program, environment: environment, timeout: timeout)
+          }
           process = (
             try Self.launch(
               program, translated.arguments, file: translated.file, environment: environment, timeout: timeout),
@@ -24,14 +27,46 @@ package struct PeerLauncher: Sendable {
         }
         guard let (launched, translated) = process, let outcome = launched.goOn() else { return nil }
         guard outcome.failure(request.mode) == nil else { return outcome }
-        if let mistake = PeerAnswer.mistake(in: outcome, to: request.mode) {
-          throw CheckFailed("the program of \(request.subject) \(mistake)")
-        }
+        try Self.check(outcome, request)
         return outcome.with(lines: try translated.answer(outcome.lines))
       } catch {
         return ProcessOutcome(
           ending: .exited(0), lines: [ResultLine.failure("\(error)").text], lastWords: nil, nanoseconds: 0)
       }
+    }
+  }
+
+  private static func check(_ outcome: ProcessOutcome, _ request: MeasureRequest) throws {
+    guard let mistake = PeerAnswer.mistake(in: outcome, to: request.mode) else { return }
+    throw CheckFailed("the program of \(request.subject) \(mistake)")
+  }
+
+  /// A process that has given no answer.
+  private struct Failed: Error { let outcome: ProcessOutcome }
+
+  /// Runs a search, and gives its readings as the answer of one process, which took as long as all together.
+  private static func answer(
+    _ search: ((PeerInput) throws -> [Reading]) throws -> [Reading], _ translated: PeerRequest,
+    _ request: MeasureRequest, _ program: String, environment: [String: String], timeout: Double
+  ) throws -> ProcessOutcome {
+    var (nanoseconds, stoodStill): (UInt64, UInt64) = (0, 0)
+    do {
+      let readings = try search { input in
+        let asked = try translated.asking(input)
+        let outcome = try launch(
+          program, asked.arguments, file: asked.file, environment: environment,
+          timeout: max(0.1, timeout - Double(nanoseconds) / 1e9)
+        ).toEnd()
+        (nanoseconds, stoodStill) = (nanoseconds + outcome.nanoseconds, stoodStill + outcome.stoodStill)
+        guard outcome.failure(request.mode) == nil else { throw Failed(outcome: outcome) }
+        try check(outcome, request)
+        return outcome.results.compactMap { if case .reading(1, let reading) = $0 { reading } else { nil } }
+      }
+      let lines = readings.map { ResultLine.reading(valueIndex: 1, $0).text } + [ResultLine.end.text]
+      return ProcessOutcome(
+        ending: .exited(0), lines: lines, lastWords: nil, nanoseconds: nanoseconds, stoodStill: stoodStill)
+    } catch let failed as Failed {
+      return failed.outcome
     }
   }
 

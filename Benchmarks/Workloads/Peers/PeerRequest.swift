@@ -7,18 +7,34 @@ import Subjects
 package struct PeerRequest {
   package let arguments: [String]
   package let file: PeerFile?
-  /// What the benchmark reports.
+  /// What is measured, with its parameters, and what the benchmark reports.
+  private let request: MeasureRequest
+  private let parameters: Parameters
   private let metrics: Set<Metric>
+  private let input: PeerInput
+
   /// Whether the program runs many problems for one value, of which opbench derives the readings.
-  let isSweep: Bool
-  private let derive: (@Sendable ([Reading]) throws -> [Reading])?
+  var isSweep: Bool { input.isSweep }
+  /// See `PeerInput.search`.
+  var search: (@Sendable ((PeerInput) throws -> [Reading]) throws -> [Reading])? { input.search }
 
   package init(_ request: MeasureRequest) throws {
     guard let parameters = Parameters(request.parameters),
       let workload = try Catalogue.workload(request.name, context: request.context, seed: request.seed)
     else { throw Complaint(.usage, "there is no \(request.name) with '\(request.parameters)'") }
+    let input = try workload.peerInput(
+      Setting(parameters: parameters, workers: request.workers, seed: request.seed, spin: request.spin))
+    try self.init(request, parameters, input, Set(workload.metrics))
+  }
+
+  /// The same with another input: one question of a search.
+  func asking(_ input: PeerInput) throws -> PeerRequest { try PeerRequest(request, parameters, input, metrics) }
+
+  private init(
+    _ request: MeasureRequest, _ parameters: Parameters, _ input: PeerInput, _ metrics: Set<Metric>
+  ) throws {
     var fields = [
-      ("benchmark", "\(request.name)"), ("workers", "\(request.workers)"),
+      ("benchmark", "\(input.benchmark ?? request.name)"), ("workers", "\(request.workers)"),
       ("rounds_per_microsecond", "\(request.spin.roundsPerMicrosecond)"),
     ]
     switch request.mode {
@@ -37,13 +53,10 @@ package struct PeerRequest {
     if !strategy.isEmpty { fields.append(("strategy", strategy)) }
     if let place = request.place { fields.append(("place", "\(place)")) }
     fields += parameters.pairs.map { ("param.\($0)", $1) }
-    let input = try workload.peerInput(
-      Setting(parameters: parameters, workers: request.workers, seed: request.seed, spin: request.spin))
     fields += input.fields.map { ($0.key, $0.value) }
     arguments = fields.map { "\($0)=\($1)" }
     file = input.file
-    (derive, isSweep) = (input.derive, input.isSweep)
-    metrics = Set(workload.metrics)
+    (self.request, self.parameters, self.input, self.metrics) = (request, parameters, input, metrics)
   }
 
   /// The lines that replace the program's lines, with the derived readings. Throws when the benchmark has no such
@@ -58,7 +71,7 @@ package struct PeerRequest {
   }
 
   private func derived(_ lines: [String]) throws -> [String] {
-    guard let derive else { return lines }
+    guard let derive = input.derive else { return lines }
     var byValue: [Int: [Reading]] = [:]
     var others: [String] = []
     for line in lines {

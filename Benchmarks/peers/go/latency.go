@@ -3,9 +3,8 @@ package main
 // Requests that arrive whether or not the ones before have been served, as ServedRequests.swift sends them.
 
 import (
-	"math"
+	"fmt"
 	"os"
-	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,28 +14,31 @@ import (
 var latency = benchmarks{"latency/slowdown": slowdown}
 
 type servedRequest struct {
-	// When it comes, in nanoseconds from the beginning, and how long it takes.
-	offset  int64
-	service float64
-	rounds  int
+	// When it comes, in nanoseconds from the beginning.
+	offset int64
+	rounds int
+	sleep  clock.Duration
 	// From when it should come until its end, in nanoseconds.
 	sojourn int64
 	runs    int
 }
 
-// As opbench wrote them: a line per request, when it comes and how long it takes.
+// As opbench wrote them: a line per request, when it comes, how long it uses a CPU, and how long it sleeps behind that.
 func readRequests(request request) []servedRequest {
 	text, err := os.ReadFile(request.text("requests"))
 	check(err == nil, "the requests cannot be read: %v", err)
 	rate := request.number("rounds_per_microsecond")
 	var all []servedRequest
 	for _, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
-		fields := strings.Fields(line)
-		check(len(fields) == 2, "'%s' is no request", line)
-		offset, wrong := strconv.ParseFloat(fields[0], 64)
-		service, bad := strconv.ParseFloat(fields[1], 64)
-		check(wrong == nil && bad == nil && offset >= 0 && service > 0, "'%s' is no request", line)
-		all = append(all, servedRequest{offset: int64(offset), service: service, rounds: roundsFor(service, rate)})
+		var times []float64
+		for _, field := range strings.Fields(line) {
+			time, err := strconv.ParseFloat(field, 64)
+			check(err == nil && time >= 0, "'%s' is no request", line)
+			times = append(times, time)
+		}
+		check(len(times) == 3 && times[1] > 0, "'%s' is no request", line)
+		all = append(all, servedRequest{
+			offset: int64(times[0]), rounds: roundsFor(times[1], rate), sleep: clock.Duration(times[2])})
 	}
 	return all
 }
@@ -45,10 +47,14 @@ func readRequests(request request) []servedRequest {
 // have come: the sender is a goroutine, and waits for its turn among the others.
 func slowdown(request request) measure {
 	requests, sleeps := readRequests(request), request.count("sleeps") != 0
+	_, isTimed := request["start"]
 	send := func() {
 		var group sync.WaitGroup
 		group.Add(len(requests))
 		start := now() + 100_000
+		if isTimed {
+			start = int64(request.count("start"))
+		}
 		for index := range requests {
 			one := &requests[index]
 			intended := start + one.offset
@@ -59,6 +65,7 @@ func slowdown(request request) measure {
 			}
 			go func() {
 				spin(one.rounds)
+				clock.Sleep(one.sleep)
 				one.sojourn = now() - intended
 				one.runs++
 				group.Done()
@@ -67,23 +74,17 @@ func slowdown(request request) measure {
 		group.Wait()
 	}
 	return func(repeats int) []reading {
-		var slowdowns []float64
+		var sojourns []reading
 		for repeat := 0; repeat < repeats; repeat++ {
 			send()
 			for index := range requests {
 				one := &requests[index]
 				check(one.runs == 1, "request %d ran %d times", index, one.runs)
 				one.runs = 0
-				slowdowns = append(slowdowns, float64(one.sojourn)/one.service)
+				detail := fmt.Sprintf("request=%d", len(sojourns)+1)
+				sojourns = append(sojourns, reading{"sojourn_ns", "ns", float64(one.sojourn), 1, detail})
 			}
 		}
-		sort.Float64s(slowdowns)
-		count := len(slowdowns)
-		// The smallest slowdown that at least this share of the requests does not exceed.
-		percentile := func(metric string, share float64) reading {
-			rank := min(max(int(math.Ceil((share-1e-9)*float64(count))), 1), count)
-			return reading{metric, "ratio", slowdowns[rank-1], count, ""}
-		}
-		return []reading{percentile("slowdown_p50", 0.5), percentile("slowdown_p99", 0.99), percentile("slowdown_p999", 0.999)}
+		return sojourns
 	}
 }

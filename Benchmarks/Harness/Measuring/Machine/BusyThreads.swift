@@ -9,20 +9,27 @@ package final class BusyThreads {
 
   private final class Shared: Sendable {
     let seed: UInt64?
+    let window: Range<UInt64>
     let isOver = Atomic<Bool>(false)
     let begun = Atomic<UInt64>(0)
     let cpu = Atomic<UInt64>(0)
     let wall = Atomic<UInt64>(0)
 
-    init(seed: UInt64?) { self.seed = seed }
+    init(seed: UInt64?, window: Range<UInt64>) { (self.seed, self.window) = (seed, window) }
+
+    func goesOn(until end: UInt64) -> Bool {
+      !isOver.load(ordering: .relaxed) && Clock.now() < min(end, window.upperBound)
+    }
   }
 
   /// How long a thread that comes and goes is there on average, and how long away, in nanoseconds.
   private static let meanStay = 20e6
 
-  /// - Parameter seed: nil for threads that are always busy. Otherwise each comes and goes, half of the time.
-  package init(_ count: Int, comingAndGoing seed: UInt64? = nil) {
-    shared = Shared(seed: seed)
+  /// - Parameters:
+  ///   - seed: nil for threads that are always busy. Otherwise each comes and goes, half of the time.
+  ///   - window: between which times of the monotonic clock they are busy, unless `end` is called earlier.
+  package init(_ count: Int, comingAndGoing seed: UInt64? = nil, during window: Range<UInt64> = 0..<UInt64.max) {
+    shared = Shared(seed: seed, window: window)
     for _ in 0..<count {
       var handle = pthread_t()
       let status = pthread_create(
@@ -57,14 +64,15 @@ package final class BusyThreads {
     let number = shared.begun.wrappingAdd(1, ordering: .relaxed).newValue
     var random = SeededGenerator(seed: (shared.seed ?? 0) &+ number, purpose: "antagonist")
     func stay() -> UInt64 { UInt64(-log(1 - Double.random(in: 0..<1, using: &random)) * Self.meanStay) }
-    while !shared.isOver.load(ordering: .relaxed) {
+    Pacer.sleep(until: shared.window.lowerBound)
+    while shared.goesOn(until: .max) {
       let begin = Clock.now()
       let end = shared.seed == nil ? .max : begin + stay()
-      while !shared.isOver.load(ordering: .relaxed), Clock.now() < end { Spin.run(rounds: 1_000) }
+      while shared.goesOn(until: end) { Spin.run(rounds: 1_000) }
       shared.wall.wrappingAdd(Clock.now() - begin, ordering: .relaxed)
       guard shared.seed != nil else { continue }
       let away = Clock.now() + stay()
-      while !shared.isOver.load(ordering: .relaxed), Clock.now() < away { Pacer.sleep(nanoseconds: 500_000) }
+      while shared.goesOn(until: away) { Pacer.sleep(nanoseconds: 500_000) }
     }
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -6,5 +6,5 @@ use crate::Pool;
 pub const LATENCY: &[Benchmark<Pool>] = &[("latency/slowdown", slowdown)];
 
 fn slowdown(request: &Request, pool: Pool) -> Result<Measure, Failure> {
-    latency::slowdown(request, move |requests, index| pool.spawn(move || requests.serve(index)))
+    latency::slowdown(request, |requests| Ok(move |index| pool.spawn(move || requests.serve(index))))
 }

@@ -8,33 +8,38 @@ use crate::protocol::{check, now, Failure, Measure, Reading, Request};
 use crate::work::{rounds_for, spin};
 
 pub struct Requests {
-    /// When each comes, in nanoseconds from the beginning, and how long it takes.
+    /// When each comes, in nanoseconds from the beginning.
     offsets: Vec<u64>,
-    services: Vec<f64>,
     rounds: Vec<u64>,
+    /// How long each sleeps once it has used a CPU.
+    pauses: Vec<Duration>,
     arrivals: Vec<AtomicU64>,
     ends: Vec<AtomicU64>,
     runs: Vec<AtomicU32>,
     /// Whether the sender sleeps until a request comes.
     sleeps: bool,
+    /// When the first may come; else as soon as the program is ready.
+    start: Option<u64>,
     left: AtomicUsize,
     is_over: Mutex<bool>,
     over: Condvar,
 }
 
 impl Requests {
-    /// For as long as the process. As opbench wrote them: a line per request, when it comes and how long it takes.
+    /// For as long as the process. As opbench wrote them: a line per request, when it comes, how long it uses a CPU, and
+    /// how long it sleeps behind that.
     fn read(request: &Request) -> Result<&'static Requests, Failure> {
         let (path, rate): (_, f64) = (request.text("requests")?, request.number("rounds_per_microsecond")?);
         let text = std::fs::read_to_string(path);
         let text = text.map_err(|error| format!("the requests {path} cannot be read: {error}"))?;
-        let (mut offsets, mut services) = (Vec::new(), Vec::new());
+        let (mut offsets, mut rounds, mut pauses) = (Vec::new(), Vec::new(), Vec::new());
         for line in text.lines() {
             let fields: Option<Vec<f64>> = line.split_ascii_whitespace().map(|field| field.parse().ok()).collect();
             match fields.as_deref() {
-                Some([offset, service]) if *offset >= 0.0 && *service > 0.0 => {
+                Some([offset, service, pause]) if *offset >= 0.0 && *service > 0.0 && *pause >= 0.0 => {
                     offsets.push(*offset as u64);
-                    services.push(*service);
+                    rounds.push(rounds_for(*service, rate));
+                    pauses.push(Duration::from_nanos(*pause as u64));
                 }
                 _ => return Err(format!("'{line}' is no request")),
             }
@@ -42,7 +47,7 @@ impl Requests {
         check(!offsets.is_empty(), || "there is no request".into())?;
         let (count, sleeps) = (offsets.len(), request.number::<u8>("sleeps")? != 0);
         Ok(Box::leak(Box::new(Requests {
-            rounds: services.iter().map(|service| rounds_for(*service, rate)).collect(),
+            start: request.text("start").ok().map(|_| request.number("start")).transpose()?,
             arrivals: (0..count).map(|_| AtomicU64::new(0)).collect(),
             ends: (0..count).map(|_| AtomicU64::new(0)).collect(),
             runs: (0..count).map(|_| AtomicU32::new(0)).collect(),
@@ -51,12 +56,32 @@ impl Requests {
             is_over: Mutex::new(false),
             over: Condvar::new(),
             offsets,
-            services,
+            rounds,
+            pauses,
         })))
     }
 
+    /// On a thread that may sleep.
     pub fn serve(&self, index: usize) {
+        self.work(index);
+        std::thread::sleep(self.pauses[index]);
+        self.end(index);
+    }
+
+    pub fn work(&self, index: usize) {
         spin(self.rounds[index]);
+    }
+
+    pub fn pause(&self, index: usize) -> Duration {
+        self.pauses[index]
+    }
+
+    /// Whether any sleeps.
+    pub fn pauses(&self) -> bool {
+        self.pauses.iter().any(|pause| !pause.is_zero())
+    }
+
+    pub fn end(&self, index: usize) {
         self.ends[index].store(now(), Relaxed);
         self.runs[index].fetch_add(1, Relaxed);
         if self.left.fetch_sub(1, AcqRel) == 1 {
@@ -67,10 +92,12 @@ impl Requests {
 
     /// A sender that is late sends the next ones at once, and they count from when they should have been sent. A
     /// request that should have come while the sender overslept comes when the sender wakes.
-    fn run(&'static self, send: impl Fn(usize)) -> Result<Vec<f64>, Failure> {
+    ///
+    /// Gives how long each request was there, in nanoseconds.
+    fn run(&'static self, send: impl Fn(usize)) -> Result<Vec<u64>, Failure> {
         self.left.store(self.offsets.len(), Relaxed);
         *self.is_over.lock().unwrap() = false;
-        let (start, mut woke) = (now() + 100_000, 0);
+        let (start, mut woke) = (self.start.unwrap_or_else(|| now() + 100_000), 0);
         for (index, offset) in self.offsets.iter().enumerate() {
             let intended = start + offset;
             if !self.sleeps {
@@ -88,36 +115,34 @@ impl Requests {
         while !*is_over {
             is_over = self.over.wait(is_over).unwrap();
         }
-        let mut slowdowns = Vec::new();
-        for (index, service) in self.services.iter().enumerate() {
+        let sojourn = |index: usize| {
             let runs = self.runs[index].swap(0, Acquire);
             check(runs == 1, || format!("request {index} ran {runs} times"))?;
-            let sojourn = self.ends[index].load(Relaxed).saturating_sub(self.arrivals[index].load(Relaxed));
-            slowdowns.push(sojourn as f64 / service);
-        }
-        Ok(slowdowns)
+            Ok(self.ends[index].load(Relaxed).saturating_sub(self.arrivals[index].load(Relaxed)))
+        };
+        (0..self.offsets.len()).map(sojourn).collect()
     }
 }
 
-/// `send` hands a request over, which calls `serve`.
-pub fn slowdown(request: &Request, send: impl Fn(&'static Requests, usize) + 'static) -> Result<Measure, Failure> {
+/// `send` is made for the requests, and hands one of them over.
+pub fn slowdown<Send: Fn(usize) + 'static>(
+    request: &Request,
+    send: impl FnOnce(&'static Requests) -> Result<Send, Failure>,
+) -> Result<Measure, Failure> {
     let requests = Requests::read(request)?;
+    let send = send(requests)?;
     // The kernel wakes the main thread when asked, and not up to 50 us later. Where it may not, nothing changes.
     if let Ok(mut slack) = std::fs::OpenOptions::new().write(true).open("/proc/self/timerslack_ns") {
         let _ = slack.write_all(b"1");
     }
     Ok(Box::new(move |repeats| {
-        let mut slowdowns = Vec::new();
+        let mut readings = Vec::new();
         for _ in 0..repeats {
-            slowdowns.extend(requests.run(|index| send(requests, index))?);
+            for sojourn in requests.run(&send)? {
+                let detail = format!("request={}", readings.len() + 1);
+                readings.push(Reading { detail, ..Reading::new("sojourn_ns", "ns", sojourn as f64, 1) });
+            }
         }
-        slowdowns.sort_by(f64::total_cmp);
-        let count = slowdowns.len();
-        // The smallest slowdown that at least this share of the requests does not exceed.
-        let reading = |&(metric, share): &(&'static str, f64)| {
-            let rank = ((share - 1e-9) * count as f64).ceil() as usize;
-            Reading::new(metric, "ratio", slowdowns[rank.clamp(1, count) - 1], count)
-        };
-        Ok([("slowdown_p50", 0.5), ("slowdown_p99", 0.99), ("slowdown_p999", 0.999)].iter().map(reading).collect())
+        Ok(readings)
     }))
 }

@@ -6,5 +6,17 @@ use crate::Pool;
 pub const LATENCY: &[Benchmark<Pool>] = &[("latency/slowdown", slowdown)];
 
 fn slowdown(request: &Request, pool: Pool) -> Result<Measure, Failure> {
-    latency::slowdown(request, move |requests, index| drop(pool.spawn(async move { requests.serve(index) })))
+    latency::slowdown(request, |requests| {
+        // A task that sleeps gives its thread back.
+        let runtime = if requests.pauses() { pool.with_timers()? } else { *pool };
+        Ok(move |index: usize| {
+            drop(runtime.spawn(async move {
+                requests.work(index);
+                if !requests.pause(index).is_zero() {
+                    tokio::time::sleep(requests.pause(index)).await;
+                }
+                requests.end(index);
+            }))
+        })
+    })
 }

@@ -1,7 +1,7 @@
 //! The benchmarks of opbench on Tokio. Started by opbench for one cell at a time; scripts/peers builds it.
 //!
-//! Form: a multi-thread runtime of `workers` threads without drivers, `spawn`, and `block_on` of the main thread, which
-//! takes no part. Each family is a file; a new benchmark is a function and its line in the table of one of them.
+//! Form: a multi-thread runtime of `workers` threads without drivers (with timers where requests sleep), `spawn`, and
+//! `block_on` of the main thread, which takes no part. Each family is a file; a new benchmark is a function and its line in the table of one of them.
 mod asynchronous;
 mod dependencies;
 mod forkjoin;
@@ -9,18 +9,22 @@ mod latency;
 mod overhead;
 
 use std::ops::Deref;
+use std::sync::Mutex;
 
 use peers::protocol::{serve, Decision, Failure, Peer, Strategy};
 use tokio::runtime::{Builder, Runtime};
 
 #[derive(Clone, Copy)]
-pub struct Pool(&'static Runtime);
+pub struct Pool {
+    runtime: &'static Runtime,
+    builder: &'static Mutex<Builder>,
+}
 
 impl Deref for Pool {
-    type Target = Runtime;
+    type Target = &'static Runtime;
 
-    fn deref(&self) -> &Runtime {
-        self.0
+    fn deref(&self) -> &&'static Runtime {
+        &self.runtime
     }
 }
 
@@ -34,9 +38,18 @@ impl Pool {
         if let Some(Ok(interval)) = strategy.text("global").map(str::parse) {
             builder.global_queue_interval(interval);
         }
-        let runtime = builder.build().map_err(|error| error.to_string())?;
-        Ok(Pool(Box::leak(Box::new(runtime))))
+        let runtime = built(&mut builder)?;
+        Ok(Pool { runtime, builder: Box::leak(Box::new(Mutex::new(builder))) })
     }
+
+    /// Another runtime, whose tasks can sleep.
+    pub fn with_timers(&self) -> Result<&'static Runtime, Failure> {
+        built(self.builder.lock().unwrap().enable_time())
+    }
+}
+
+fn built(builder: &mut Builder) -> Result<&'static Runtime, Failure> {
+    Ok(Box::leak(Box::new(builder.build().map_err(|error| error.to_string())?)))
 }
 
 fn main() {
