@@ -233,6 +233,7 @@ struct PlanTests {
     // A search takes no lead-in, which would be a search of its own.
     let search = try self.plan(selection(benchmark: "latency/capacity .*service=fixed", variants: true))
     #expect(search.leadIn(try #require(search.scenarios.first)) == 0)
+    #expect(search.effortWords.hasSuffix(" blocks of one repeat"))
     // The threads of a graph take longer to settle; a quick run does not wait for them.
     let graph = try self.plan(selection(benchmark: "graph .*=stencil_1d;"))
     #expect(graph.leadIn(graph.scenarios[0]) == 80_000_000)

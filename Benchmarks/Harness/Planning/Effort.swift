@@ -65,8 +65,13 @@ package struct Effort: Codable, Hashable, Sendable, CustomStringConvertible {
   /// The fewest blocks that a plan is cut down to, because an interval needs six.
   package static let fewestBlocks = 6
 
-  package var description: String {
-    let process = "\(leadIn / 1_000_000) ms + \(Count.of(values, "value")) of \(target / 1_000_000) ms"
+  package var description: String { words() }
+
+  /// - Parameter process: what a process does, where that is not a lead-in and values.
+  func words(ofProcess process: String? = nil) -> String {
+    let process =
+      process
+      ?? "\(leadIn / 1_000_000) ms + \(Count.of(values, "value")) of \(target / 1_000_000) ms"
     guard let goal else { return "\(Count.of(blocks, "block")) of \(process)" }
     return "\(blocks) blocks or more, \(goal), of \(process)"
   }

@@ -135,7 +135,9 @@ package struct Plan: Sendable {
   /// before it.
   package func leadIn(_ planned: PlannedScenario) -> UInt64 {
     switch planned.repeats {
-    case .once, .calibrated where isLong(planned): 0
+    case .once,
+      .calibrated where isLong(planned):
+      0
     default: effort.samples < 1 ? effort.leadIn : max(effort.leadIn, planned.leadIn)
     }
   }
@@ -274,7 +276,9 @@ extension Plan {
 
   /// The effort in words. The blocks of an ablation are those of each change.
   package var effortWords: String {
-    "\(effort.with(blocks: effort.blocks / turnsOfARound))"
+    let effort = effort.with(blocks: effort.blocks / turnsOfARound)
+    let isOnce = scenarios.allSatisfy { if case .once = $0.repeats { true } else { false } }
+    return effort.words(ofProcess: isOnce && !scenarios.isEmpty ? "one repeat" : nil)
   }
 
   /// A copy of the plan with fewer values, so that the first blocks take at most the time of the goal. The estimate is

@@ -26,8 +26,8 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// For as long as the process. As opbench wrote them: a line per request, when it comes, how long it uses a CPU, and
-    /// how long it sleeps behind that.
+    /// For as long as the process. As opbench wrote them: a line per request, when it comes, how long it uses a CPU,
+    /// and how long it sleeps behind that.
     fn read(request: &Request) -> Result<&'static Requests, Failure> {
         let (path, rate): (_, f64) = (request.text("requests")?, request.number("rounds_per_microsecond")?);
         let text = std::fs::read_to_string(path);

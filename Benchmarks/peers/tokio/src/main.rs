@@ -1,7 +1,8 @@
 //! The benchmarks of opbench on Tokio. Started by opbench for one cell at a time; scripts/peers builds it.
 //!
 //! Form: a multi-thread runtime of `workers` threads without drivers (with timers where requests sleep), `spawn`, and
-//! `block_on` of the main thread, which takes no part. Each family is a file; a new benchmark is a function and its line in the table of one of them.
+//! `block_on` of the main thread, which takes no part. Each family is a file; a new benchmark is a function and its
+//! line in the table of one of them.
 mod asynchronous;
 mod dependencies;
 mod forkjoin;
