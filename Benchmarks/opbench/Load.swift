@@ -56,7 +56,9 @@ struct Load: ParsableCommand {
     }
     var few = Effort.full.with(blocks: Effort.fewestBlocks)
     few.longBlocks = few.blocks
-    let effort = options.effort(full: few, quick: few, usualSeconds: nil)
+    var effort = options.effort(full: few, quick: few, usualSeconds: nil)
+    // What is recorded of the run says so, too.
+    (effort.leadIn, effort.values) = (0, 1)
     var selection = Selection(
       names: backend, benchmark: nil, workers: try counts(load, cpus), effort: effort, seed: options.seed)
     selection.allocator = try options.chosenAllocator()

@@ -10,9 +10,11 @@ import Testing
 /// What is measured with requests in programs of other languages: all of it over what each request took.
 struct PeerRequestsTests {
   /// A program whose requests are there for `factor` times as long as they take.
-  /// - Parameter first: the first request of which it speaks.
+  /// - Parameters:
+  ///   - first: the first request of which it speaks.
+  ///   - wait: how many seconds it takes where it is told when to start.
   private static func launcher(
-    _ factor: Double, from first: Int = 1, last: String = "end"
+    _ factor: Double, from first: Int, last: String, wait: Int
   ) throws -> (PeerLauncher, TemporaryFolder) {
     let folder = TemporaryFolder()
     let program = folder.write(
@@ -21,6 +23,7 @@ struct PeerRequestsTests {
       for argument in "$@"; do
         case "$argument" in
           requests=*) file=${argument#requests=} ;;
+          start=*) sleep \(wait) ;;
           benchmark=*) [ "$argument" = benchmark=latency/slowdown ] || { printf 'failure\\t%s\\n' "$argument"; exit; } ;;
         esac
       done
@@ -34,9 +37,9 @@ struct PeerRequestsTests {
 
   private static func outcome(
     _ name: BenchmarkName, _ parameters: Parameters, context: String = "", _ factor: Double, from first: Int = 1,
-    last: String = "end"
+    last: String = "end", wait: Int = 1
   ) throws -> ProcessOutcome {
-    let (launcher, folder) = try launcher(factor, from: first, last: last)
+    let (launcher, folder) = try launcher(factor, from: first, last: last, wait: wait)
     let request = MeasureRequest(
       cell: CellKey(Scenario(name, parameters), Arm(subject: "rayon", workers: 2)), mode: .time(repeats: 1, values: 1),
       seed: 7, spin: Spin(roundsPerMicrosecond: 1), context: context)
@@ -91,6 +94,9 @@ struct PeerRequestsTests {
     #expect(found["recovery_ns"] == 0)
     // The batch was there at once, and all of it ended within a millisecond.
     #expect(found["makespan_over_fair_share"]! < 0.1)
+    let early = try Self.outcome(Crowded().name, parameters, 2, wait: 0)
+    #expect(
+      try #require(early.failure(.time(repeats: 1, values: 1))).contains("ended before its last request came"))
     let setting = Setting(
       parameters: parameters.merging(["beside": "quota"]), workers: 1, seed: 1, spin: Spin(roundsPerMicrosecond: 1))
     #expect(throws: Complaint.self) { try Crowded().peerInput(setting) }
@@ -98,6 +104,16 @@ struct PeerRequestsTests {
       Crowded().obstacle(Peer.named("go")!.info, $0) == nil
     }
     #expect(other.map { $0["beside"] } == ["antagonist"])
+  }
+
+  @Test func busyThreadsKeepToTheirWindow() {
+    let start = Clock.now() + 50_000_000
+    let busy = BusyThreads(2, during: start..<start + 100_000_000)
+    Pacer.sleep(until: start + 200_000_000)
+    let wanted = busy.end().wanted
+    // Two threads for a tenth of a second, where each came in time.
+    #expect(wanted > 0 && wanted < 1_000_000_000)
+    #expect(BusyThreads(1, during: .max - 1..<(.max)).end().wanted == 0)
   }
 
   /// What is wrong with one process of a search is wrong with the whole.
@@ -110,7 +126,7 @@ struct PeerRequestsTests {
     let mode = MeasureRequest.Mode.time(repeats: 1, values: 1)
     let name = BenchmarkName(parts[0], parts[1])
     let few = try Self.outcome(name, parameters, 1, from: 2)
-    #expect(try #require(few.failure(mode)).contains("the program gives sojourn_ns of"))
+    #expect(try #require(few.failure(mode)).contains("in place of request=1"))
     let torn = try Self.outcome(name, parameters, 1, last: "")
     #expect(torn.failure(mode) != nil)
     let failed = try Self.outcome(name, parameters, 1, from: 1_000_000, last: "failure\\tno workers")

@@ -394,7 +394,9 @@ struct BuiltPeerTests {
       let outcome = try #require(Self.launcher.launch(request, environment: [:], timeout: 120)).toEnd()
       #expect(outcome.failure(request.mode) == nil)
       let found = Set(outcome.results.compactMap { if case .reading(1, let one) = $0 { one.metric } else { nil } })
-      #expect(found.isSubset(of: workload.metrics) && found.isSuperset(of: workload.headlines.prefix(1)))
+      // Where other guests disturb each run of a search, there is no number.
+      let isNumber = found.isSuperset(of: workload.headlines.prefix(1))
+      #expect(found.isSubset(of: workload.metrics) && (isNumber || found.contains(.disturbedRuns)))
     }
   }
 

@@ -249,7 +249,7 @@ extension Plan {
       // A turn leads in with a value of its own.
       return (leadIn > 0 ? max(leadIn, value) : 0) + (takesTurns ? 2 : 1) * most * value
     case .samples(_, let seconds), .paced(_, let seconds): return leadIn + seconds * Self.share * samples
-    case .once(let seconds): return seconds * Self.share
+    case .once(let seconds): return seconds
     }
   }
 

@@ -198,20 +198,25 @@ struct Crowded: Workload {
     let workers = setting.workers
     return PeerInput(search: { ask in
       let requests = PeerRequests(asked.stream(seed: seed), every: asked.interval)
+      /// - Returns: how many CPUs the crowd wanted on average, too.
       func sojourns(_ requests: PeerRequests, crowd: Range<Double>) throws -> (sojourns: [Double], wanted: Double) {
         let start = Clock.now() + Self.headStart
         let window = start + UInt64(crowd.lowerBound)..<start + UInt64(crowd.upperBound)
         let busy = BusyThreads(CPUs.online, comingAndGoing: seed, during: window)
         defer { busy.end() }
-        let sojourns = try requests.sojourns(ask(requests.input(start: start)))
-        return (sojourns, Double(busy.end().wanted))
+        let sojourns = try requests.sojourns(ofOneRepeat: ask(requests.input(start: start)))
+        let end = Clock.now()
+        guard end >= start + UInt64(requests.offsets.last ?? 0) else {
+          throw CheckFailed("the program ended before its last request came: it does not know the argument start")
+        }
+        return (sojourns, Double(busy.end().wanted) / Double(end - min(end - 1, window.lowerBound)))
       }
       let phases = try sojourns(requests, crowd: asked.phase..<2 * asked.phase).sojourns
       let (tails, recovery) = asked.found(phases) { requests.offsets[$0] }
       let batch = PeerRequests(atOnce: Array(repeating: Self.service, count: Self.batch))
       let beside = try sojourns(batch, crowd: 0..<1e12)
       let elapsed = beside.sojourns.max()!
-      let share = Self.fairShare(workers: workers, wanted: beside.wanted / elapsed)
+      let share = Self.fairShare(workers: workers, wanted: beside.wanted)
       let found = tails + [elapsed / (Self.service * Double(Self.batch) / share), recovery]
       return zip(metrics, found).map { Reading($0, $1, count: phases.count) }
     })

@@ -60,8 +60,8 @@ struct Capacity: Workload {
 
   func repeats(_ parameters: Parameters) -> RepeatPolicy {
     let requests = (parameters.number("samples") ?? 0) * (parameters.number("mean_us") ?? 0) * 1e-6
-    // A search has some twelve runs, most of them at loads below a half.
-    return .once(seconds: isCurve ? requests * 100 / max(parameters.number("load") ?? 100, 1) : requests * 24)
+    // A search has some twelve runs, and ends those early in which too many requests are slow.
+    return .once(seconds: isCurve ? requests * 100 / max(parameters.number("load") ?? 100, 1) : requests * 12)
   }
 
   func prepare<S: ClosureSubject>(closures type: S.Type, _ setting: Setting) throws -> Trial {

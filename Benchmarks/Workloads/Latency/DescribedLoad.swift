@@ -92,7 +92,7 @@ package struct DescribedLoad: Workload {
     let requests = PeerRequests(stream, every: interval)
     let ideal = try ideal(stream, isUrgent, interval, setting)
     return requests.input { readings in
-      value(try requests.sojourns(readings), isUrgent, ideal).readings
+      value(try requests.sojourns(ofOneRepeat: readings), isUrgent, ideal).readings
     }
   }
 

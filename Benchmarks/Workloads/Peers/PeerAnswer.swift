@@ -57,7 +57,7 @@ package enum PeerAnswer {
   }
 
   /// What a clock has taken, and cannot be zero.
-  private static let times: Set = [Metric.nsPerOp, .makespan, .serial]
+  private static let times: Set = [Metric.nsPerOp, .makespan, .serial, PeerRequests.sojourn]
 
   /// A budget is spent only when the process has lived as long.
   private static func tooFew(_ count: Int, of wanted: Int, budget: UInt64, _ lifetime: Double) -> String? {

@@ -49,24 +49,35 @@ package struct PeerLauncher: Sendable {
     _ search: ((PeerInput) throws -> [Reading]) throws -> [Reading], _ translated: PeerRequest,
     _ request: MeasureRequest, _ program: String, environment: [String: String], timeout: Double
   ) throws -> ProcessOutcome {
-    var (nanoseconds, stoodStill): (UInt64, UInt64) = (0, 0)
+    var nanoseconds: UInt64 = 0
+    var usage = ProcessUsage()
+    var isOutputHeld = false
+    func outcome(_ lines: [String], stoodStill: UInt64 = 0) -> ProcessOutcome {
+      ProcessOutcome(
+        ending: .exited(0), lines: lines, lastWords: nil, nanoseconds: nanoseconds, stoodStill: stoodStill,
+        usage: usage, isOutputHeld: isOutputHeld)
+    }
     do {
       let readings = try search { input in
         let asked = try translated.asking(input)
-        let outcome = try launch(
+        let one = try launch(
           program, asked.arguments, file: asked.file, environment: environment,
           timeout: max(0.1, timeout - Double(nanoseconds) / 1e9)
         ).toEnd()
-        (nanoseconds, stoodStill) = (nanoseconds + outcome.nanoseconds, stoodStill + outcome.stoodStill)
-        guard outcome.failure(request.mode) == nil else { throw Failed(outcome: outcome) }
-        try check(outcome, request)
-        return outcome.results.compactMap { if case .reading(1, let reading) = $0 { reading } else { nil } }
+        nanoseconds += one.nanoseconds
+        usage.add(one.usage)
+        isOutputHeld = isOutputHeld || one.isOutputHeld
+        // The search is made anew as a whole.
+        guard one.stoodStill == 0 else { throw Failed(outcome: outcome([], stoodStill: one.stoodStill)) }
+        guard one.failure(request.mode) == nil else { throw Failed(outcome: one) }
+        try check(one, request)
+        return one.results.compactMap { if case .reading(1, let reading) = $0 { reading } else { nil } }
       }
-      let lines = readings.map { ResultLine.reading(valueIndex: 1, $0).text } + [ResultLine.end.text]
-      return ProcessOutcome(
-        ending: .exited(0), lines: lines, lastWords: nil, nanoseconds: nanoseconds, stoodStill: stoodStill)
+      return outcome(readings.map { ResultLine.reading(valueIndex: 1, $0).text } + [ResultLine.end.text])
     } catch let failed as Failed {
       return failed.outcome
+    } catch {
+      return outcome([ResultLine.failure("\(error)").text])
     }
   }
 

@@ -32,10 +32,21 @@ struct PeerRequests: Sendable {
       file: .requests(offsets, stream.services, stream.sleeps), derive: derive)
   }
 
-  /// How long each request was there, in nanoseconds: those of one repeat behind those of the one before.
-  func sojourns(_ readings: [Reading]) throws -> [Double] {
-    let sojourns = readings.filter { $0.metric == Self.sojourn }.map(\.value)
-    guard !sojourns.isEmpty, sojourns.count.isMultiple(of: offsets.count) else {
+  /// How long each request was there, in nanoseconds.
+  func sojourns(ofOneRepeat readings: [Reading]) throws -> [Double] { try sojourns(readings, repeats: 1) }
+
+  /// Those of one repeat behind those of the one before.
+  /// - Parameter repeats: nil: as many as there are.
+  private func sojourns(_ readings: [Reading], repeats: Int? = nil) throws -> [Double] {
+    let own = readings.filter { $0.metric == Self.sojourn }
+    for (index, reading) in own.enumerated() where reading.detail.integer("request") != index + 1 {
+      throw CheckFailed(
+        "the program gives \(Self.sojourn.name) of '\(reading.detail)' in place of request=\(index + 1)")
+    }
+    let sojourns = own.map(\.value)
+    guard !sojourns.isEmpty, sojourns.count.isMultiple(of: offsets.count),
+      repeats.map({ $0 * offsets.count == sojourns.count }) ?? true
+    else {
       throw CheckFailed(
         "the program gives \(Self.sojourn.name) of \(Count.of(sojourns.count, "request")), and there are \(offsets.count)"
       )

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,12 +49,17 @@ func readRequests(request request) []servedRequest {
 func slowdown(request request) measure {
 	requests, sleeps := readRequests(request), request.count("sleeps") != 0
 	_, isTimed := request["start"]
+	if !sleeps {
+		// The sender spins, and would take a place from the requests.
+		runtime.GOMAXPROCS(request.positive("workers") + 1)
+	}
 	send := func() {
 		var group sync.WaitGroup
 		group.Add(len(requests))
 		start := now() + 100_000
 		if isTimed {
 			start = int64(request.count("start"))
+			check(now() <= start, "the program was not ready at the start of the requests")
 		}
 		for index := range requests {
 			one := &requests[index]

@@ -64,7 +64,9 @@ package final class BusyThreads {
     let number = shared.begun.wrappingAdd(1, ordering: .relaxed).newValue
     var random = SeededGenerator(seed: (shared.seed ?? 0) &+ number, purpose: "antagonist")
     func stay() -> UInt64 { UInt64(-log(1 - Double.random(in: 0..<1, using: &random)) * Self.meanStay) }
-    Pacer.sleep(until: shared.window.lowerBound)
+    while !shared.isOver.load(ordering: .relaxed), Clock.now() < shared.window.lowerBound {
+      Pacer.sleep(until: min(shared.window.lowerBound, Clock.now() + 20_000_000))
+    }
     while shared.goesOn(until: .max) {
       let begin = Clock.now()
       let end = shared.seed == nil ? .max : begin + stay()

@@ -46,6 +46,14 @@ package struct ProcessUsage: Hashable, Sendable {
     involuntarySwitches = Double(usage.ru_nivcsw)
   }
 
+  /// Adds what another process took.
+  package mutating func add(_ other: ProcessUsage) {
+    cpuSeconds += other.cpuSeconds
+    peakBytes = max(peakBytes, other.peakBytes)
+    voluntarySwitches += other.voluntarySwitches
+    involuntarySwitches += other.involuntarySwitches
+  }
+
   /// What this process took so far, without its children.
   package static var own: ProcessUsage {
     var usage = rusage()

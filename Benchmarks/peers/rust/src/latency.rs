@@ -98,6 +98,8 @@ impl Requests {
         self.left.store(self.offsets.len(), Relaxed);
         *self.is_over.lock().unwrap() = false;
         let (start, mut woke) = (self.start.unwrap_or_else(|| now() + 100_000), 0);
+        let is_ready = self.start.is_none() || now() <= start;
+        check(is_ready, || "the program was not ready at the start of the requests".into())?;
         for (index, offset) in self.offsets.iter().enumerate() {
             let intended = start + offset;
             if !self.sleeps {
