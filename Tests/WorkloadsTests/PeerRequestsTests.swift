@@ -92,8 +92,9 @@ struct PeerRequestsTests {
     let found = Self.values(try Self.outcome(Crowded().name, parameters, 2))
     #expect(["before", "beside", "after"].allSatisfy { found["sojourn_\($0)_p99_ns"] == 1e6 })
     #expect(found["recovery_ns"] == 0)
-    // The batch was there at once, and all of it ended within a millisecond.
-    #expect(found["makespan_over_fair_share"]! < 0.1)
+    // 400 requests of 0.5 ms end within a millisecond, so the ratio is a 200th of the fair share. Beside a crowd that
+    // is less than all CPUs.
+    #expect(found["makespan_over_fair_share"]! * 200 < 0.95 * Double(min(2, CPUs.online)))
     let early = try Self.outcome(Crowded().name, parameters, 2, wait: 0)
     #expect(
       try #require(early.failure(.time(repeats: 1, values: 1))).contains("ended before its last request came"))
@@ -107,13 +108,11 @@ struct PeerRequestsTests {
   }
 
   @Test func busyThreadsKeepToTheirWindow() {
-    let start = Clock.now() + 50_000_000
-    let busy = BusyThreads(2, during: start..<start + 100_000_000)
-    Pacer.sleep(until: start + 200_000_000)
-    let wanted = busy.end().wanted
-    // Two threads for a tenth of a second, where each came in time.
-    #expect(wanted > 0 && wanted < 1_000_000_000)
-    #expect(BusyThreads(1, during: .max - 1..<(.max)).end().wanted == 0)
+    for window in [0..<1, UInt64.max - 1..<UInt64.max] {
+      let busy = BusyThreads(2, during: window)
+      Pacer.sleep(nanoseconds: 50_000_000)
+      #expect(busy.end().wanted == 0)
+    }
   }
 
   /// What is wrong with one process of a search is wrong with the whole.

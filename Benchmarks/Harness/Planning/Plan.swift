@@ -135,9 +135,8 @@ package struct Plan: Sendable {
   /// before it.
   package func leadIn(_ planned: PlannedScenario) -> UInt64 {
     switch planned.repeats {
-    case .once,
-      .calibrated where isLong(planned):
-      0
+    case .once: 0
+    case .calibrated where isLong(planned): 0
     default: effort.samples < 1 ? effort.leadIn : max(effort.leadIn, planned.leadIn)
     }
   }

@@ -3,7 +3,7 @@ import HarnessWords
 
 /// The input that a peer's program needs beyond the parameters, so that the program does exactly the same work.
 package struct PeerInput: Sendable {
-  /// The benchmark that the program is asked for; nil: the one that is measured.
+  /// The benchmark that the program runs; nil: the benchmark that is measured.
   var benchmark: BenchmarkName?
   /// Further `key=value` arguments.
   var fields: [(key: String, value: String)] = []

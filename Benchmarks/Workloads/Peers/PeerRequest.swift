@@ -27,7 +27,7 @@ package struct PeerRequest {
     try self.init(request, parameters, input, Set(workload.metrics))
   }
 
-  /// The same with another input: one question of a search.
+  /// Makes one question of a search: this request with another input.
   func asking(_ input: PeerInput) throws -> PeerRequest { try PeerRequest(request, parameters, input, metrics) }
 
   private init(
