@@ -176,7 +176,7 @@ extension Driver {
       if case .rest(let time) = waiter.condition { time } else { nil }
     }
     if let nearest = asked.min() { return max(now, nearest) }
-    return advancesByItself && (runsByItself || lock.state.waits.guestsWithTime > 0) ? .max : now
+    return advancesByItself && (runsByItself || lock.state.waits.guestsWithTime > 0 || isOfSeededTest) ? .max : now
   }
 
   /// Nothing happens up to the limit of time: guests that wait for that get their turn, the nearest time first.

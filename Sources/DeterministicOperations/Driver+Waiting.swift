@@ -144,6 +144,11 @@ extension Driver {
     lock.withLock { lock.state.pool.order = PriorityOrder(changes: changes, &lock.state.pool.choices) }
   }
 
+  /// The steps behind this one belong to no seed.
+  func recordCancellation() {
+    lock.withLock { lock.state.records.add(lock.state.pool.now, nil, "the test is cancelled") }
+  }
+
   /// The body begins, or has ended.
   func setTest(isUnderWay: Bool) {
     lock.withLock {

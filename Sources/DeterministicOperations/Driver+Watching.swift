@@ -112,7 +112,7 @@ extension Driver {
   private func watchTest() -> (() -> Void)? {
     var isStill = false
     if case .nobody = lock.state.baton.holder {
-      isStill = !isPermitted && (lock.state.pool.nextTime != nil || seeded != nil)
+      isStill = !isPermitted && (seeded != nil || lock.state.pool.nextTime != nil)
     }
     let arrivals = isStill ? lock.state.waits.arrivals : nil
     guard testSight.look(arrivals: arrivals, now: cplatform_now_ns()) >= patience else { return nil }

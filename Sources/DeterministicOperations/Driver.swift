@@ -39,7 +39,14 @@ final class Driver: @unchecked Sendable {
   var currentCarrier: Carrier? { WorkerLocal.current(of: self, as: Carrier.self)?.takeUnretainedValue() }
 
   /// Called under `lock`. Whether jobs may run now.
-  var isPermitted: Bool { runsByItself || lock.state.waits.guests > 0 || lock.state.ending.isStopping }
+  var isPermitted: Bool {
+    runsByItself || lock.state.waits.guests > 0 || lock.state.ending.isStopping
+      || isOfSeededTest && lock.state.pool.nextTime != nil
+  }
+
+  /// Called under `lock`. Whether all that happens belongs to a test, whose tasks may await anything: also what an
+  /// operation or a timer resumes.
+  var isOfSeededTest: Bool { seeded != nil && lock.state.test.isUnderWay }
 
   // MARK: - Submitting
 

@@ -137,7 +137,7 @@ struct DriverState: ~Copyable {
     static let pollingPause: Int64 = 1_000_000
     /// Behind the end of the body this number of parts may still be handed over: one that polls would go on for ever.
     static let mostPartsBehindEnd = 100_000
-    /// A seeded test with more parts has no end.
+    /// A seeded test with this number of parts has no end.
     static let mostParts = 1_000_000
 
     var isUnderWay = false
@@ -156,13 +156,13 @@ struct DriverState: ~Copyable {
     var polledBehindEnd: Bool { partsBehindEnd > Self.mostPartsBehindEnd }
 
     /// Counts a part that is handed over.
-    /// - Returns: whether the test has no end.
+    /// - Returns: whether the test has no end: true for the millionth part, and for each one that is a million behind.
     mutating func countPart(at now: Int64) -> Bool {
       if time != now { (time, partsNow) = (now, 0) }
       partsNow += 1
       partsEver += 1
       if !isUnderWay { partsBehindEnd += 1 }
-      return partsEver == Self.mostParts
+      return partsEver.isMultiple(of: Self.mostParts)
     }
   }
 

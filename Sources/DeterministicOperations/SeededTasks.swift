@@ -4,6 +4,12 @@ import OperationJobs
 import Primitives
 import Scheduling
 
+#if canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
 /// Why a seeded test ended without a result of its own.
 public enum SeededTasksError: Error, Hashable, CustomStringConvertible {
   /// Every task of the test waits for something that nothing in the test will bring. `tasks`: which, for what, and in
@@ -106,19 +112,31 @@ public func withSeededTasks<Result: Sendable>(
 
 extension DeterministicBackend {
   /// Runs the body as a task of its own, on this backend with all tasks that it makes, and shuts the backend down.
-  func hostTasks<Value: Sendable>(
-    order: TaskOrder, mayLeave: Bool, _ body: @escaping @Sendable (DeterministicBackend) async throws -> Value
+  /// - Parameters:
+  ///   - ending: what becomes of a body that will not end by itself.
+  ///   - name: the test in the line behind which the process ends.
+  package func hostTasks<Value: Sendable>(
+    order: TaskOrder, mayLeave: Bool, ending: EndlessBody = .isAbandoned, name: String = "the test",
+    _ body: @escaping @Sendable (DeterministicBackend) async throws -> Value
   ) async throws -> Value {
     guard SeededTasks.areClaimed else { throw SeededTasksError.isUnsupported }
     driver.setOrder(order)
     let end = SeededEnd<Value>()
-    driver.seeded = SeededTest(on: driver) { [seed] failure, test in
-      let error: SeededTasksError =
+    driver.seeded = SeededTest(on: driver) { [seed, weak driver] failure, test in
+      func error() -> SeededTasksError {
         switch failure {
         case .allTasksWait: .allTasksWait(seed: seed, tasks: test.tasksInWords)
         case .hasNoEnd: .hasNoEnd(seed: seed, tasks: test.tasksInWords)
         }
-      end.end(.failure(error))
+      }
+      switch ending {
+      case .isAbandoned: end.end(.failure(error()))
+      case .isCancelled:
+        guard end.cancel(because: error(), atFirst: { driver?.recordCancellation() }) else { return }
+        let text = "Operations: \(name) did not end when it was cancelled, so the process ends"
+        "\(text). \(SeedVariable.name)=\(seed) runs it again.\n\(error())".withCString { cplatform_print_error($0) }
+        exit(EX_SOFTWARE)
+      }
     }
     SeededTasks.testBegins()
     driver.setTest(isUnderWay: true)
@@ -146,27 +164,45 @@ extension DeterministicBackend {
     self.end(outcome)
     driver.dropLateJobs()
     SeededTasks.testEnds(on: driver)
+    if ending == .isCancelled { await end.bodyIsGone() }
     let value = try outcome.get()
     let departures = departures
     if !mayLeave, !departures.isEmpty { throw SeededTasksError.left(seed: seed, departures: departures) }
     return value
   }
 
+  /// The backend of the test to which the caller belongs: its tasks, and bodies on its threads. Nil outside of a test.
+  public static var current: DeterministicBackend? { DrivenBackends.hereOrOfTest as? DeterministicBackend }
+
   /// What left the order of a seeded test and came back, for people: which task, and the thread that handed it over.
   /// The first hundred. A task has the number that it has in the steps.
   public var departures: [String] { driver.seeded?.departures ?? [] }
+}
+
+/// What becomes of a test's body when all tasks wait, or when they have made a million steps.
+package enum EndlessBody {
+  /// The test ends, and the body stays where it is.
+  case isAbandoned
+  /// The body is cancelled, and then the test goes on until the body has ended. A body that goes on waiting ends the
+  /// process: whoever lent the body gets it back at the end of the test. So the body must be gone by then.
+  case isCancelled
 }
 
 /// The end of a seeded test: the first one counts.
 private final class SeededEnd<Value: Sendable>: @unchecked Sendable {
   // Sendable: everything is touched under the lock.
 
+  typealias Outcome = Result<Value, any Error>
+  typealias Waiter = UnsafeContinuation<Outcome, Never>
+
   private let lock = FutexLock()
-  private var continuation: UnsafeContinuation<Result<Value, any Error>, Never>?
+  private var continuation: Waiter?
   private var task: Task<Void, Never>?
   private var isCancelled = false
+  /// Why the body was cancelled. Then its own end does not count.
+  private var reason: (any Error)?
 
-  func wait(_ continuation: UnsafeContinuation<Result<Value, any Error>, Never>) {
+  func wait(_ continuation: Waiter) {
     lock.withLock { self.continuation = continuation }
   }
 
@@ -186,7 +222,26 @@ private final class SeededEnd<Value: Sendable>: @unchecked Sendable {
     task?.cancel()
   }
 
-  func end(_ outcome: Result<Value, any Error>) {
-    lock.withLock { continuation.take() }?.resume(returning: outcome)
+  /// Called by one thread at a time.
+  /// - Returns: whether the body was cancelled before, and goes on all the same.
+  func cancel(because reason: @autoclosure () -> any Error, atFirst: () -> Void) -> Bool {
+    let (isFirst, hasEnded) = lock.withLock { (self.reason == nil, continuation == nil) }
+    if hasEnded { return false }
+    guard isFirst else { return true }
+    let error = reason()
+    lock.withLock { self.reason = error }
+    atFirst()
+    cancel()
+    return false
   }
+
+  func end(_ outcome: Outcome) {
+    let (waiter, outcome) = lock.withLock { () -> (Waiter?, Outcome) in
+      (continuation.take(), reason.map { .failure($0) } ?? outcome)
+    }
+    waiter?.resume(returning: outcome)
+  }
+
+  /// Returns when the task of the body has let go of the body.
+  func bodyIsGone() async { await lock.withLock { task }?.value }
 }

@@ -156,14 +156,22 @@ public struct SeedFailure: Error, CustomStringConvertible {
   /// What happened until then.
   public let steps: [DeterministicStep]
 
+  package init(seed: UInt64, underlyingError: any Error, steps: [DeterministicStep]) {
+    (self.seed, self.underlyingError, self.steps) = (seed, underlyingError, steps)
+  }
+
   /// The error, how to run the seed again, and the last steps.
   public var description: String {
-    let shown = steps.suffix(Self.shownSteps)
+    "with seed \(seed): \(underlyingError)\n\(Self.words(about: steps, of: seed))"
+  }
+
+  /// How to run the seed again, and the last steps.
+  package static func words(about steps: [DeterministicStep], of seed: UInt64) -> String {
+    let shown = steps.suffix(shownSteps)
     let left = steps.count - shown.count
     let before = left > 0 ? ["  (\(left) steps before these)"] : []
-    return
-      (["with seed \(seed): \(underlyingError)", "\(SeedVariable.name)=\(seed) runs it again. The steps:"] + before
-      + shown.map { "  \($0)" }).joined(separator: "\n")
+    return (["\(SeedVariable.name)=\(seed) runs it again. The steps:"] + before + shown.map { "  \($0)" })
+      .joined(separator: "\n")
   }
 
   private static var shownSteps: Int { 40 }
@@ -201,16 +209,16 @@ public struct NondeterminismFailure: Error, CustomStringConvertible {
 }
 
 /// The environment variable that names the one seed to run.
-enum SeedVariable {
+package enum SeedVariable {
   static let name = "OPERATIONS_SEED"
 
   /// Says which seed runs, so that a crash keeps it.
-  static func tell(_ seed: UInt64, _ file: StaticString, _ line: UInt) {
+  package static func tell(_ seed: UInt64, _ file: some CustomStringConvertible, _ line: some BinaryInteger) {
     "Operations: \(name)=\(seed) in \(file):\(line)".withCString { cplatform_print_error($0) }
   }
 
   /// Nil when the variable is not set. Traps when its value is no seed.
-  static var value: UInt64? {
+  package static var value: UInt64? {
     guard let text = getenv(name) else { return nil }
     guard let seed = UInt64(String(cString: text)) else {
       fatalError(

@@ -9,12 +9,10 @@ import Testing
 struct AwaitingTests {
   struct Refused: Error, Equatable {}
 
-  private func queue(on backend: TestBackend) -> OperationQueue { OperationQueue(backend: backend.leftRunning()) }
-
   @Test("row 66.1: finished() and value return when the operation has finished", arguments: allBackends)
   func finishes(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
-      let queue = queue(on: backend)
+    try await AsynchronousTest.run(on: backend) { backend in
+      let queue = OperationQueue(backend: backend)
       let runs = Counter()
       let block = BlockOperation { runs.increment() }
       queue.addOperation(block)
@@ -46,8 +44,8 @@ struct AwaitingTests {
 
   @Test("row 66.1: many tasks wait for one operation, and one task for many", arguments: allBackends)
   func many(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
-      let queue = queue(on: backend)
+    try await AsynchronousTest.run(on: backend) { backend in
+      let queue = OperationQueue(backend: backend)
       let gate = AsyncGate()
       let operation = queue.addTask { await gate.pass() }
       let sum = await withTaskGroup(of: Int.self) { group in
@@ -70,8 +68,8 @@ struct AwaitingTests {
 
   @Test("row 66.1: tasks wait beside operations that depend", arguments: allBackends)
   func besideDependents(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
-      let queue = queue(on: backend)
+    try await AsynchronousTest.run(on: backend) { backend in
+      let queue = OperationQueue(backend: backend)
       let gate = AsyncGate()
       let operations = (0..<8).map { _ in TaskOperation { await gate.pass() } }
       let runs = Counter()
@@ -100,8 +98,8 @@ struct AwaitingTests {
 
   @Test("row 66.2: cancelling the waiting task ends the wait, and not the operation", arguments: allBackends)
   func cancelled(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
-      let queue = queue(on: backend)
+    try await AsynchronousTest.run(on: backend) { backend in
+      let queue = OperationQueue(backend: backend)
       let gate = AsyncGate()
       let operation = queue.addTask {
         await gate.pass()
@@ -131,8 +129,8 @@ struct AwaitingTests {
 
   @Test("row 66.2: cancelling the waiting task cancels the operation on request", arguments: allBackends)
   func cancelling(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
-      let queue = queue(on: backend)
+    try await AsynchronousTest.run(on: backend) { backend in
+      let queue = OperationQueue(backend: backend)
       let operation = queue.addTask {
         while !Task.isCancelled { await Task.yield() }
         return 3
@@ -149,8 +147,8 @@ struct AwaitingTests {
 
   @Test("row 66.3: a cancel at the instant of the finish", arguments: allBackends)
   func races(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
-      let queue = queue(on: backend)
+    try await AsynchronousTest.run(on: backend) { backend in
+      let queue = OperationQueue(backend: backend)
       for _ in 0..<300 {
         let operation = BlockOperation {}
         let waits = AsynchronousTest.spawn { await operation.finished() }
@@ -165,8 +163,8 @@ struct AwaitingTests {
 
   @Test("row 66.4: barrier runs alone", arguments: allBackends)
   func barrier(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
-      let queue = queue(on: backend)
+    try await AsynchronousTest.run(on: backend) { backend in
+      let queue = OperationQueue(backend: backend)
       let order = EventLog<Int>()
       let gate = AsyncGate()
       queue.addTask {

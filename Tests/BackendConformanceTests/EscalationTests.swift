@@ -7,8 +7,8 @@ import Testing
 /// Row 66.5: a task that waits lends its priority.
 @Suite("Escalation")
 struct EscalationTests {
-  private func queue(on backend: TestBackend, limit: Int = 1) -> OperationQueue {
-    let queue = OperationQueue(backend: backend.leftRunning())
+  private func queue(on backend: any Backend, limit: Int = 1) -> OperationQueue {
+    let queue = OperationQueue(backend: backend)
     queue.maxConcurrentOperationCount = limit
     return queue
   }
@@ -39,7 +39,7 @@ struct EscalationTests {
 
   @Test("row 66.5: a chain that is awaited overtakes what is more urgent than its members", arguments: allBackends)
   func chainOvertakes(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = queue(on: backend)
       let gate = AsyncGate()
       let log = EventLog<String>()
@@ -54,7 +54,7 @@ struct EscalationTests {
       let waits = AsynchronousTest.spawn(priority: .high) { await chain[99].finished() }
       try await raised(last, to: .high)
       #expect(chain.allSatisfy { $0.priorityInForce == .high && $0.queuePriority == .veryLow })
-      OperationQueue(backend: backend.leftRunning()).addOperation(last)
+      OperationQueue(backend: backend).addOperation(last)
       await last.finished()
       gate.open()
       let isFinished = try await waits.value
@@ -67,7 +67,7 @@ struct EscalationTests {
 
   @Test("row 66.5: when the waiting task is raised later, all that it waits for is raised", arguments: allBackends)
   func laterRaise(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = queue(on: backend)
       let gate = AsyncGate()
       queue.addTask { await gate.pass() }
@@ -88,7 +88,7 @@ struct EscalationTests {
     "row 66.5: what a barrier puts before an operation is raised, and a limit below a priority counts the raise",
     arguments: allBackends)
   func barriersAndLimits(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = queue(on: backend, limit: -1)
       queue.limits[below: .normal] = 0
       let ran = Counter()
@@ -113,7 +113,7 @@ struct EscalationTests {
 
   @Test("row 66.5: the task of an asynchronous body rises", arguments: allBackends)
   func bodyRises(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = queue(on: backend)
       let operation = queue.addTask(priority: .low) {
         while Task.currentPriority < .high { await Task.yield() }
@@ -126,7 +126,7 @@ struct EscalationTests {
 
   @Test("row 66.5: drained() raises all of the queue", arguments: allBackends)
   func drained(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = queue(on: backend)
       let gate = AsyncGate()
       queue.addTask { await gate.pass() }
@@ -144,7 +144,7 @@ struct EscalationTests {
   @Test(
     "row 66.5: when a task that waits for a queue is raised later, all of the queue is raised", arguments: allBackends)
   func drainedRaisedLater(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = queue(on: backend)
       let gate = AsyncGate()
       queue.addTask { await gate.pass() }
@@ -162,7 +162,7 @@ struct EscalationTests {
 
   @Test("row 66.5: waits and raises beside finishes and changes of priority lose nobody", arguments: allBackends)
   func race(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = queue(on: backend, limit: 2)
       let operations = chain(400, .low) {} + (0..<400).map { _ in block(.veryLow) }
       for operation in operations { queue.addOperation(operation) }
@@ -243,7 +243,7 @@ struct EscalationTests {
 
   @Test("row 66.5: a dependency that is added between two waits, or during one, is raised", arguments: allBackends)
   func addedDependencies(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = queue(on: backend)
       queue.isSuspended = true
       let (last, between, during) = (block(.veryLow), block(.veryLow), [block(.veryLow), block(.veryLow)])
@@ -267,7 +267,7 @@ struct EscalationTests {
     "row 66.5: what a barrier puts before an operation rises for a wait that began before the adding",
     arguments: allBackends)
   func addedBehindABarrier(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
+    try await AsynchronousTest.run(on: backend) { backend in
       for isBatch in [false, true] {
         let queue = queue(on: backend)
         queue.isSuspended = true
@@ -294,7 +294,7 @@ struct EscalationTests {
 
   @Test("row 66.5: the task of a body that became urgent after its adding rises", arguments: allBackends)
   func bodyOfAnUrgentOperation(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = queue(on: backend)
       queue.isSuspended = true
       let operation = queue.addTask {

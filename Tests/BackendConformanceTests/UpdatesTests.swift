@@ -6,8 +6,6 @@ import Testing
 /// Row 66.6: `for await` over states and progress.
 @Suite("States and progress of operations, awaited")
 struct UpdatesTests {
-  private func queue(on backend: TestBackend) -> OperationQueue { OperationQueue(backend: backend.leftRunning()) }
-
   private func states(of operation: Operation) async -> [OperationState] {
     var states: [OperationState] = []
     for await state in operation.states { states.append(state) }
@@ -16,8 +14,8 @@ struct UpdatesTests {
 
   @Test("row 66.6: each state comes once, in order, and the loop ends behind the finish", arguments: allBackends)
   func everyState(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
-      let queue = queue(on: backend)
+    try await AsynchronousTest.run(on: backend) { backend in
+      let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let (gate, first) = (AsyncGate(), BlockOperation {})
       let operation = TaskOperation { await gate.pass() }
@@ -49,8 +47,8 @@ struct UpdatesTests {
 
   @Test("row 66.6: a cancelled operation goes to finished, and several loops get the same", arguments: allBackends)
   func cancelled(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
-      let queue = queue(on: backend)
+    try await AsynchronousTest.run(on: backend) { backend in
+      let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let operation = BlockOperation {}
       queue.addOperation(operation)
@@ -106,8 +104,8 @@ struct UpdatesTests {
 
   @Test("row 66.6: the progress comes at once, and the newest after changes", arguments: allBackends)
   func progress(backend: TestBackend) async throws {
-    try await AsynchronousTest.run {
-      let queue = queue(on: backend)
+    try await AsynchronousTest.run(on: backend) { backend in
+      let queue = OperationQueue(backend: backend)
       queue.progress.totalUnitCount = 50
       var last: Int64 = -1
       for await now in queue.progress.updates {

@@ -163,6 +163,23 @@ struct SeededTaskTests {
     #expect("\(error)".contains("\n  in closure #1"), "\(error)")
   }
 
+  @Test("a task awaits what an operation or a timer of the backend resumes, though nobody waits for those")
+  func resumedByOperations() async throws {
+    try await forEachSeed(0..<20, patience: .seconds(100), mayLeave: false) { backend in
+      let queue = OperationQueue()
+      await withUnsafeContinuation { continuation in queue.addOperation { continuation.resume() } }
+      await withUnsafeContinuation { continuation in backend.after(.seconds(60)) { continuation.resume() } }
+      #expect(backend.now == .seconds(60))
+      // Also where the first operation starts the second one.
+      queue.maxConcurrentOperationCount = 1
+      await withUnsafeContinuation { continuation in
+        let last = BlockOperation { continuation.resume() }
+        last.addDependency(BlockOperation {})
+        queue.addOperations([last, last.dependencies[0]], waitUntilFinished: false)
+      }
+    }
+  }
+
   @Test("tests run beside each other, and inside of each other")
   func beside() async throws {
     // Beside other tests a thread may get no CPU for long, and the outer test waits in real time for the inner one.

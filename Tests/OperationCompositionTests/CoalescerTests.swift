@@ -8,7 +8,7 @@ import Testing
 struct CoalescerTests {
   @Test("requests of one key share an operation, those of other keys do not", arguments: allBackends)
   func shares(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let coalescer = Coalescer<Int, Int>(queue: queue)
       let (gate, ran) = (AsyncGate(), Counter())
@@ -34,7 +34,7 @@ struct CoalescerTests {
 
   @Test("the work goes on until the last request leaves, whoever made it", arguments: allBackends)
   func leaving(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let coalescer = Coalescer<String, Int>(queue: queue)
       let (started, gate, cancelled) = (AsyncGate(), AsyncGate(), Counter())
@@ -70,7 +70,7 @@ struct CoalescerTests {
 
   @Test("what a coalesced body asks for has its priority, and follows each change", arguments: allBackends)
   func priorityGoesDown(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let (joints, work) = (OperationQueue(backend: backend), OperationQueue(backend: backend))
       let (pictures, downloads) = (
         Coalescer<String, Int>(queue: joints), Coalescer<String, Int>(queue: work) { "download of \($0)" }
@@ -115,7 +115,7 @@ struct CoalescerTests {
 
   @Test("an operation that never began leaves no entry, also while its request is held", arguments: allBackends)
   func cancelledBeforeItsStart(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let coalescer = Coalescer<Int, Int>(queue: queue)
@@ -131,7 +131,7 @@ struct CoalescerTests {
 
   @Test("cancel() ends a wait for the value at once", arguments: allBackends)
   func cancelEndsTheWait(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let coalescer = Coalescer<String, Int>(queue: queue)
       let (started, gate) = (AsyncGate(), AsyncGate())
@@ -154,7 +154,7 @@ struct CoalescerTests {
   @Test(
     "when the last one leaves, the operation is cancelled, and a new request starts another", arguments: allBackends)
   func lastLeaves(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let coalescer = Coalescer<String, String>(queue: queue)
       let (started, gate) = (AsyncGate(), AsyncGate())
@@ -183,7 +183,7 @@ struct CoalescerTests {
 
   @Test("a request that nobody holds leaves", arguments: allBackends)
   func released(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let coalescer = Coalescer<Int, Int>(queue: queue)
       let ran = Counter()
@@ -198,7 +198,7 @@ struct CoalescerTests {
 
   @Test("errors go to all who asked; operations that others cancel free their key", arguments: allBackends)
   func errors(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let coalescer = Coalescer<Int, Int>(queue: queue)
       let gate = AsyncGate()
@@ -226,7 +226,7 @@ struct CoalescerTests {
 
   @Test("the operation is as urgent as its most urgent request", arguments: allBackends)
   func priorities(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let coalescer = Coalescer<Int, Int>(queue: queue)
@@ -262,7 +262,7 @@ struct CoalescerTests {
 
   @Test("an operation whose body has ended is not cancelled by those who leave", arguments: allBackends)
   func leavingAfterTheEnd(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let log = EventTests.Log()
       let queue = ObservedOperationQueue(backend: backend, observers: [log])
       let coalescer = Coalescer<Int, Int>(queue: queue)
@@ -278,7 +278,7 @@ struct CoalescerTests {
 
   @Test("100,000 requests of one key, of mixed priorities, each of which leaves")
   func manyOfOneKey() async throws {
-    try await compose(on: .stealing) { backend in
+    try await AsynchronousTest.run(on: .stealing) { backend in
       let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let coalescer = Coalescer<Int, Int>(queue: queue)
@@ -298,7 +298,7 @@ struct CoalescerTests {
   @Test(
     "requests that come and leave at random: nothing is left, and every value is right", arguments: allBackends)
   func stress(backend: TestBackend) async throws {
-    try await compose(on: backend, workers: 4) { backend in
+    try await AsynchronousTest.run(on: backend, workers: 4) { backend in
       let queue = OperationQueue(backend: backend)
       queue.maxConcurrentOperationCount = 4
       let coalescer = Coalescer<Int, Int>(queue: queue)
@@ -335,7 +335,7 @@ struct CoalescerTests {
 
   @Test("the closure that names an operation may use the coalescer", arguments: allBackends)
   func nameWithoutALock(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let box = Mutex<Coalescer<Int, Int>?>(nil)
@@ -352,7 +352,7 @@ struct CoalescerTests {
 
   @Test("a request at normal is at normal, whatever the queue's quality of service", arguments: allBackends)
   func normalIsSaid(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       queue.qualityOfService = .background
       queue.maxConcurrentOperationCount = 1
@@ -371,7 +371,7 @@ struct CoalescerTests {
     "a body that asks for its own key is told so, also through others, and the key is free again",
     arguments: allBackends)
   func circle(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let pages = Coalescer<String, Int>(queue: queue)
       let next = ["itself": "itself", "a": "b", "b": "a", "c": "d", "d": "e", "e": "c", "tail": "a", "last": "end"]
@@ -403,7 +403,7 @@ struct CoalescerTests {
 
   @Test("a wait for itself that nobody can see ends when all others have left", arguments: allBackends)
   func hiddenCircle(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let pages = Coalescer<String, Int>(queue: queue)
       let asked = AsyncGate()
@@ -425,7 +425,7 @@ struct CoalescerTests {
 
   @Test("20,000 bodies, each of which asks for the next key: raised, and then cancelled")
   func longChain() async throws {
-    try await compose(on: .stealing) { backend in
+    try await AsynchronousTest.run(on: .stealing) { backend in
       let (queue, count) = (OperationQueue(backend: backend), 20_000)
       let chain = Coalescer<Int, Int>(queue: queue)
       @Sendable func link(_ number: Int, _ end: AsyncGate, _ gate: AsyncGate) -> CoalescedRequest<Int> {

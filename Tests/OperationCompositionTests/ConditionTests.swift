@@ -23,7 +23,7 @@ struct ConditionTests {
 
   @Test("conditions are asked in their order, behind the dependencies", arguments: allBackends)
   func order(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let log = EventLog<String>()
       let gate = AsyncGate()
@@ -45,7 +45,7 @@ struct ConditionTests {
 
   @Test("the first condition that throws gives the result", arguments: allBackends)
   func failure(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let (queue, log) = (OperationQueue(backend: backend), EventLog<String>())
       let operation = queue.addTask(
         name: "upload",
@@ -63,7 +63,7 @@ struct ConditionTests {
 
   @Test("an operation whose conditions are open holds no place, and says what it waits for", arguments: allBackends)
   func holdsNoPlace(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let (queue, log, gate) = (OperationQueue(backend: backend), EventLog<String>(), AsyncGate())
       queue.maxConcurrentOperationCount = 1
       let first = queue.addTask(name: "upload", conditions: [Asked(name: "a", log: log, gate: gate)]) {
@@ -81,7 +81,7 @@ struct ConditionTests {
 
   @Test("cancelling an operation ends the wait for its conditions", arguments: allBackends)
   func cancelling(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let (queue, ended, asked) = (OperationQueue(backend: backend), AsyncGate(), AsyncGate())
       let never = Sleeping(asked: asked, ended: ended)
       let operation = queue.addTask(conditions: [never]) { Issue.record("the body ran") }
@@ -147,7 +147,7 @@ struct ConditionTests {
 
   @Test("a delay without an end ends when it is cancelled, and not before", arguments: allBackends)
   func endlessDelay(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let endless = queue.addTask(conditions: [Delay(for: .seconds(Int64.max))]) {}
       try await Task.sleep(for: .milliseconds(20))

@@ -86,7 +86,7 @@ struct DeadlineTests {
 
   @Test("twice as many computing bodies as workers are cancelled at their deadlines", arguments: allBackends)
   func computing(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let bodies = (0..<4).map { _ in
         queue.addTask {
@@ -104,7 +104,7 @@ struct DeadlineTests {
 
   @Test("a deadline on a clock of one's own does not queue behind what it ends", arguments: realBackends)
   func computingOnAnotherClock(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let clock = ThreadClock()
       let bodies = (0..<4).map { _ in

@@ -19,7 +19,7 @@ struct EventTests {
 
   @Test("the events of an operation come in their order", arguments: allBackends)
   func order(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend, blocks: true) { backend in
       let (log, second) = (Log(), Log())
       let queue = ObservedOperationQueue(backend: backend, observers: [log, second])
       queue.maxConcurrentOperationCount = 1
@@ -60,7 +60,7 @@ struct EventTests {
 
   @Test("an operation that failed is told of as failed", arguments: allBackends)
   func outcomes(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend, blocks: true) { backend in
       let log = Log()
       let queue = ObservedOperationQueue(backend: backend, observers: [log])
       queue.maxConcurrentOperationCount = 1
@@ -169,7 +169,7 @@ struct EventTests {
 
   @Test("an operation that an observer cancels at its adding is told of once", arguments: allBackends)
   func cancelledAtTheAdding(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend, blocks: true) { backend in
       let log = Log()
       let queue = ObservedOperationQueue(backend: backend, observers: [CancelsAtOnce(log: log)])
       queue.addTask(name: "task") {}
@@ -200,7 +200,7 @@ struct EventTests {
 
   @Test("who is told of the start is told of a cancellation afterwards", arguments: allBackends)
   func oneAfterTheOther(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend, blocks: true) { backend in
       let observer = SlowWithTheStart(log: Log())
       let queue = ObservedOperationQueue(backend: backend, observers: [observer])
       let operation = BlockOperation {}

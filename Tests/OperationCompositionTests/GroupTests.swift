@@ -8,7 +8,7 @@ import Testing
 struct GroupTests {
   @Test("a group finishes when its body and all its members have finished", arguments: allBackends)
   func finishes(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       queue.maxConcurrentOperationCount = 1
       let (gate, ran) = (AsyncGate(), Counter())
@@ -36,7 +36,7 @@ struct GroupTests {
 
   @Test("the value of a group is that of its operation, and the group waits for dependencies", arguments: allBackends)
   func value(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let (gate, ran) = (AsyncGate(), Counter())
       let first = queue.addTask { await gate.pass() }
@@ -71,7 +71,7 @@ struct GroupTests {
 
   @Test("the group's limit holds for its members", arguments: allBackends)
   func limit(backend: TestBackend) async throws {
-    try await compose(on: backend, workers: 4) { backend in
+    try await AsynchronousTest.run(on: backend, workers: 4) { backend in
       let meter = ConcurrencyMeter()
       let group = OperationQueue(backend: backend).addGroup(maxConcurrentOperationCount: 2) { members in
         for _ in 0..<50 {
@@ -89,7 +89,7 @@ struct GroupTests {
 
   @Test("cancelling a group cancels members that are there and members that come", arguments: allBackends)
   func cancelling(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let (started, late, ran) = (AsyncGate(), AsyncGate(), Counter())
       let member = Mutex<Operation?>(nil)
@@ -119,7 +119,7 @@ struct GroupTests {
 
   @Test("a group that was cancelled before its start never calls its body", arguments: allBackends)
   func cancelledEarly(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let ran = Counter()
@@ -133,7 +133,7 @@ struct GroupTests {
 
   @Test("a body that throws cancels the members, and its error comes when they have ended", arguments: allBackends)
   func throwing(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let ended = Counter()
       let group = OperationQueue(backend: backend).addGroup { (members: OperationQueue) async throws(Refused) -> Int in
         let started = AsyncGate()
@@ -152,7 +152,7 @@ struct GroupTests {
 
   @Test("a suspended group starts no member; cancelling ends it all the same", arguments: allBackends)
   func suspending(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let (made, ran) = (AsyncGate(), Counter())
       let group = OperationGroup(backend: backend) { members in
         for _ in 0..<5 { members.addOperation { ran.increment() } }
@@ -179,8 +179,8 @@ struct GroupTests {
 
   @Test("groups in groups: a tree of 1,093 members", arguments: allBackends)
   func nested(backend: TestBackend) async throws {
-    let ran = Counter()
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
+      let ran = Counter()
       @Sendable func grow(_ queue: OperationQueue, _ depth: Int) {
         ran.increment()
         guard depth > 0 else { return }
@@ -188,13 +188,13 @@ struct GroupTests {
       }
       let group = OperationQueue(backend: backend).addGroup { members in grow(members, 6) }
       await group.operation.finished()
+      #expect(ran.value == 1093)
     }
-    #expect(ran.value == 1093)
   }
 
   @Test("a group that is cancelled before its start cancels the members that others have added", arguments: allBackends)
   func cancelledBeforeItsStart(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let ran = Counter()
@@ -213,7 +213,7 @@ struct GroupTests {
 
   @Test("barrier(_:) on the queue of a cancelled group is cancelled, as whatever else is added", arguments: allBackends)
   func lateBarrier(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let (ran, queue) = (Counter(), OperationQueue(backend: backend))
       queue.isSuspended = true  // A group that has finished is not cancelled any more.
       let group = queue.addGroup { _ in }
@@ -230,7 +230,7 @@ struct GroupTests {
 
   @Test("cancelled members need no place", arguments: allBackends)
   func cancelledWithoutPlaces(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let (made, ran) = (AsyncGate(), Counter())
       let group = OperationQueue(backend: backend).addGroup(maxConcurrentOperationCount: 0) { members in
         members.limits[below: .veryHigh] = 0
@@ -250,7 +250,7 @@ struct GroupTests {
 
   @Test("a member that awaits its group is told so", arguments: allBackends)
   func awaitsItsGroup(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let group = OperationGroup(backend: backend, name: "archive") { _ in }
       let member = group.queue.addTask(name: "member") { try await group.operation.value }
       OperationQueue(backend: backend).addOperation(group.operation)

@@ -7,7 +7,7 @@ import Testing
 struct MutualExclusionTests {
   @Test("one operation of a key at a time, in their order, in any queue", arguments: allBackends)
   func oneAtATime(backend: TestBackend) async throws {
-    try await compose(on: backend, workers: 4) { backend in
+    try await AsynchronousTest.run(on: backend, workers: 4) { backend in
       let exclusion = MutualExclusion<Int>(backend: backend)
       let queues = (0..<3).map { _ in OperationQueue(backend: backend) }
       let meters = (0..<5).map { _ in ConcurrencyMeter() }
@@ -31,7 +31,7 @@ struct MutualExclusionTests {
 
   @Test("who is cancelled in the line lets nobody through", arguments: allBackends)
   func cancelledInTheLine(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let (queue, exclusion) = (OperationQueue(backend: backend), MutualExclusion<String>(backend: backend))
       let (started, gate, log) = (AsyncGate(), AsyncGate(), EventLog<String>())
       let first = queue.addTask(conditions: [exclusion.turn(of: "file")]) {
@@ -56,7 +56,7 @@ struct MutualExclusionTests {
 
   @Test("several keys: no deadlock, whatever their order", arguments: allBackends)
   func severalKeys(backend: TestBackend) async throws {
-    try await compose(on: backend, workers: 4) { backend in
+    try await AsynchronousTest.run(on: backend, workers: 4) { backend in
       let exclusion = MutualExclusion<Int>(backend: backend)
       let meters = (0..<6).map { _ in ConcurrencyMeter() }
       await withTaskGroup(of: Void.self) { tasks in
@@ -85,7 +85,7 @@ struct MutualExclusionTests {
 
   @Test("an operation may be ordered twice by the same key", arguments: allBackends)
   func twiceByOneKey(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let (queue, exclusion, log) = (
         OperationQueue(backend: backend), MutualExclusion<String>(backend: backend), EventLog<Int>()
       )
@@ -104,7 +104,7 @@ struct MutualExclusionTests {
 
   @Test("an operation that awaits another one of its own key is told so", arguments: allBackends)
   func takenTwice(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let (queue, exclusion) = (OperationQueue(backend: backend), MutualExclusion<String>(backend: backend))
       let outer = queue.addTask(name: "outer", conditions: [exclusion.turn(of: "file")]) {
         try await queue.addTask(name: "inner", conditions: [exclusion.turn(of: "file")]) { 1 }.value

@@ -80,7 +80,7 @@ struct PortedTests {
 
   @Test("swift-async-queue: a log store whose messages arrive in their order", arguments: allBackends)
   func logStore(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let store = LogStore(on: backend)
       for number in 0..<1000 { store.log("\(number)") }
       let logs = try await store.logs()

@@ -170,7 +170,7 @@ struct RetryTests {
 
   @Test("a cancellation is final: nothing begins behind cancelAllOperations", arguments: allBackends)
   func cancelledQueue(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       queue.isSuspended = true
       let begun = Counter()
@@ -190,7 +190,7 @@ struct RetryTests {
 
   @Test("cancelAllOperations ends retries between two attempts, and as one begins", arguments: allBackends)
   func cancelledBetween(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let begun = Counter()
       @Sendable func attempt() async throws {
@@ -238,7 +238,7 @@ struct RetryTests {
 
   @Test("what an attempt cancels itself is not the retry's cancellation", arguments: allBackends)
   func ownCancelling(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let attempts = Counter()
       await #expect(throws: Refused(number: 3)) {
@@ -264,7 +264,7 @@ struct RetryTests {
 
   @Test("a strategy may say that a cancellation is not final", arguments: allBackends)
   func afterCancellation(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let queue = OperationQueue(backend: backend)
       let asked = Counter()
       await #expect(throws: CancellationError.self) {

@@ -102,7 +102,7 @@ struct TokenBucketTests {
 
   @Test("10,000 tasks in line, half of them cancelled", arguments: allBackends)
   func many(backend: TestBackend) async throws {
-    try await compose(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend) { backend in
       let bucket = TokenBucket(rate: 1_000_000, burst: 1)
       let queue = OperationQueue(backend: backend)
       let served = Counter()
@@ -186,7 +186,7 @@ struct TokenBucketTests {
 
   @Test("the head of the line holds nobody up whose backend has no worker for it", arguments: realBackends)
   func busyHead(backend: TestBackend) async throws {
-    try await compose(on: backend, workers: 1) { busy in
+    try await AsynchronousTest.run(on: backend, workers: 1) { busy in
       let (crowded, free) = (OperationQueue(backend: busy), OperationQueue(backend: StealingBackend(workers: 1)))
       let bucket = TokenBucket(rate: 4)
       #expect(bucket.takeNow())

@@ -45,7 +45,7 @@ SHOWN_TYPES = tuple(
                  "../OperationExecutors/BackendSerialExecutor")
 ) + tuple(
     f"Sources/DeterministicOperations/{name}.swift"
-    for name in ("DeterministicBackend", "DeterministicBackend+Time", "DeterministicClock", "DeterministicOperations", "Seeds")
+    for name in ("DeterministicBackend", "DeterministicBackend+Time", "DeterministicClock", "DeterministicOperations", "Seeds", "SeededTasks", "SeededTrait")
 ) + tuple(
     f"Sources/OperationComposition/{name}.swift"
     for name in ("Receiving", "OperationGroup", "OperationCondition", "MutualExclusion", "TokenBucket", "Deadline", "Retry", "RetryBudget", "Backoff", "Coalescer",

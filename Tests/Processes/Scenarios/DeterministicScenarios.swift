@@ -42,6 +42,7 @@ enum DeterministicScenarios {
     "deterministic-stopped": { stopped() },
     "deterministic-unknown-await": { awaitTheUnknown() },
     "deterministic-known-await": { awaitTheKnown() },
+    "deterministic-body-stays": { keepABody() },
     "deterministic-real-bucket": { useRealTime { _ in try await TokenBucket(rate: 1_000).take() } },
     "deterministic-real-delay": { useRealTime { _ in try await Delay(for: .milliseconds(1)).evaluate() } },
     "deterministic-real-deadline": { useRealTime { _ in try await withDeadline(.now + .seconds(9)) {} } },
@@ -169,6 +170,18 @@ enum DeterministicScenarios {
         // The backend is told again of what it knows.
         print("at \(try await queue.addTask { backend.now }.value)")
         try await Task.sleep(for: .milliseconds(10))
+      }
+    }
+  }
+
+  /// Nobody resumes the body of a test that has to end, also where the body is cancelled.
+  private static func keepABody() {
+    inATask {
+      let backend = DeterministicBackend(
+        seed: 9, runsByItself: false, advancesByItself: true, patience: .milliseconds(50))
+      try await backend.hostTasks(order: .even, mayLeave: true, ending: .isCancelled, name: "stays() in A.swift:7") {
+        _ in
+        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
       }
     }
   }

@@ -20,7 +20,8 @@ struct DeterministicTests {
     traps.map(\.0) + [
       "deterministic-crash", "deterministic-seed", "deterministic-silent", "deterministic-standstill",
       "deterministic-throws-waiting", "deterministic-throws-task", "deterministic-stopped",
-      "deterministic-unknown-await", "deterministic-known-await", "deterministic-virtual-time",
+      "deterministic-unknown-await", "deterministic-known-await", "deterministic-body-stays",
+      "deterministic-virtual-time",
     ] + realTime.map(\.0)
   static let realTime = [
     ("deterministic-real-bucket", "a token bucket"), ("deterministic-real-delay", "a delay"),
@@ -105,6 +106,18 @@ struct DeterministicTests {
     let run = try Scenario("deterministic-known-await")
     #expect(run.exitCode == 0, "\(run.output)")
     #expect(run.output.split(separator: "\n") == ["6 at 10800.0 seconds", "6 at 10800.0 seconds"], "\(run.output)")
+  }
+
+  @Test("a body that must end and cannot ends the process, with the seed and what it waits for")
+  func bodyStays() throws {
+    let run = try Scenario("deterministic-body-stays")
+    #expect(run.exitCode == 70, "signal \(run.signal ?? 0), code \(run.exitCode ?? 0): \(run.output)")
+    let lines = run.output.split(separator: "\n")
+    let line =
+      "Operations: stays() in A.swift:7 did not end when it was cancelled, so the process ends. OPERATIONS_SEED=9 runs"
+    #expect(lines.first.map(String.init) == "\(line) it again.", "\(run.output)")
+    #expect(lines.dropFirst().first?.contains("with seed 9 every task of the test waits") == true)
+    #expect(run.output.contains("task 1, priority"), "\(run.output)")
   }
 
   @Test("a clock that stands still is told of")
