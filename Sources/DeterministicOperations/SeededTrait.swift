@@ -27,8 +27,8 @@
     /// }
     /// ```
     ///
-    /// An expectation that fails ends the search behind its run. The first issue says the seed and the steps until then.
-    /// An error comes as a `SeedFailure`. Known issues and warnings are no failures.
+    /// An expectation that fails ends the search behind its run. The first issue says the seed and the steps until
+    /// then. An error comes as a `SeedFailure`. Known issues and warnings are no failures.
     ///
     /// *The end*: where every task waits, or after a million steps, the test's task is cancelled. The test fails with
     /// what each task waited for. Where its task does not end either, a line says so, and the process ends with code
