@@ -328,17 +328,19 @@ uint64_t cplatform_thread_cpu_ns(int32_t thread_id) {
   return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
-bool cplatform_cpus_are_taken(void) {
+bool cplatform_cpus_are_taken(void) { return cplatform_running_threads() >= sysconf(_SC_NPROCESSORS_ONLN); }
+
+long cplatform_running_threads(void) {
   char text[128];
   int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
+  if (file < 0) return 0;
   ssize_t length = read(file, text, sizeof text - 1);
   close(file);
-  if (length <= 0) return false;
+  if (length <= 0) return 0;
   text[length] = 0;
   // The text is "0.20 0.18 0.12 3/80 11206": three threads run or wait for a CPU, of which the calling one is one.
   long running;
-  return sscanf(text, "%*s %*s %*s %ld/", &running) == 1 && running - 1 >= sysconf(_SC_NPROCESSORS_ONLN);
+  return sscanf(text, "%*s %*s %*s %ld/", &running) == 1 && running > 0 ? running - 1 : 0;
 }
 
 void cplatform_thread_kernel_word(int32_t thread_id, char *word, size_t size) {

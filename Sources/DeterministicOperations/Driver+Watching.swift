@@ -3,6 +3,12 @@ import OperationCore
 import Primitives
 import VirtualScheduling
 
+#if canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
 // Bodies that block or compute without a word: the monitor looks at the strand with the baton, and at strands adrift
 // that still have their places.
 
@@ -24,22 +30,32 @@ struct Sight {
   /// - Returns: for how long the thread has slept in the kernel, and has not visited the backend, in nanoseconds.
   mutating func look(at thread: Int32, visits: Int) -> (asleep: UInt64, away: UInt64) {
     let isAsleep = cplatform_thread_look(thread) != cplatform_thread_runs
-    return look(isAsleep: isAsleep, used: cplatform_thread_cpu_ns(thread), now: cplatform_now_ns(), visits: visits)
+    return look(
+      isAsleep: isAsleep, used: cplatform_thread_cpu_ns(thread), now: cplatform_now_ns(), visits: visits,
+      threadsPerCPU: isAsleep ? Self.threadsPerCPU : 1)
+  }
+
+  /// How many threads of the machine share a CPU, at least 1. Who sleeps waits for somebody who gets a CPU that seldom:
+  /// in 160 processes at once a lock of the allocator was held for a second, by a thread that waited for its turn.
+  static var threadsPerCPU: UInt64 {
+    let (running, cpus) = (cplatform_running_threads(), max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    return UInt64(max(1, (running + cpus - 1) / cpus))
   }
 
   /// Counts what a look has found. Time that the thread computes is CPU time: a thread that waits for a CPU, or
-  /// that a debugger has stopped, does nothing.
+  /// that a debugger has stopped, does nothing. Time asleep is shared among the threads that want a CPU.
   mutating func look(
-    isAsleep: Bool, used: UInt64, now: UInt64, visits: Int
+    isAsleep: Bool, used: UInt64, now: UInt64, visits: Int, threadsPerCPU: UInt64 = 1
   ) -> (asleep: UInt64, away: UInt64) {
     if self.visits == visits {
       let passed = now &- lastLook
+      let counted = passed / threadsPerCPU
       if !isAsleep {
         // The time of a thread that has just ended cannot be read: it is 0.
         if used > cpuTime { away += used - cpuTime }
       } else if passed < Self.late {
-        away += passed
-        if used == cpuTime { asleep += passed }
+        away += counted
+        if used == cpuTime { asleep += counted }
       }
       if !isAsleep || used != cpuTime { asleep = 0 }
     } else {
@@ -59,12 +75,13 @@ struct TestSight {
 
   /// - Parameters:
   ///   - arrivals: how many guests have come so far; nil when there is one, or nothing could happen.
+  ///   - threadsPerCPU: asked for when nobody has come.
   /// - Returns: for how long nobody has come, in nanoseconds.
-  mutating func look(arrivals: Int?, now: UInt64) -> UInt64 {
+  mutating func look(arrivals: Int?, now: UInt64, threadsPerCPU: @autoclosure () -> UInt64 = 1) -> UInt64 {
     let passed = now &- lastLook
     if let arrivals, arrivals == self.arrivals {
       // As for a strand, a look that comes late counts for nothing.
-      if passed < Sight.late { away += passed }
+      if passed < Sight.late { away += passed / threadsPerCPU() }
     } else {
       away = 0
     }
@@ -115,7 +132,8 @@ extension Driver {
       isStill = !isPermitted && (seeded != nil || lock.state.pool.nextTime != nil)
     }
     let arrivals = isStill ? lock.state.waits.arrivals : nil
-    guard testSight.look(arrivals: arrivals, now: cplatform_now_ns()) >= patience else { return nil }
+    let away = testSight.look(arrivals: arrivals, now: cplatform_now_ns(), threadsPerCPU: Sight.threadsPerCPU)
+    guard away >= patience else { return nil }
     if let seeded { return { seeded.end(.allTasksWait) } }
     let time = Duration.nanoseconds(Int64(patience)).inMilliseconds
     complain(

@@ -12,13 +12,15 @@ struct SightTests {
     var used: UInt64
     var now: UInt64
     var visits = 1
+    var threadsPerCPU: UInt64 = 1
   }
 
   private func last(_ looks: [Look]) -> [UInt64] {
     var (sight, seen) = (Sight(), (asleep: UInt64(0), away: UInt64(0)))
     for look in looks {
       seen = sight.look(
-        isAsleep: look.isAsleep, used: look.used * 1_000_000, now: look.now * 1_000_000, visits: look.visits)
+        isAsleep: look.isAsleep, used: look.used * 1_000_000, now: look.now * 1_000_000, visits: look.visits,
+        threadsPerCPU: look.threadsPerCPU)
     }
     return [seen.asleep / 1_000_000, seen.away / 1_000_000]
   }
@@ -26,6 +28,15 @@ struct SightTests {
   @Test("a body that sleeps is asleep, and away")
   func sleeping() {
     #expect(last((0...50).map { Look(isAsleep: true, used: 7, now: 1_000 + 10 * $0) }) == [500, 500])
+  }
+
+  @Test("where ten threads share a CPU, time asleep counts for a tenth, and so does that of a test that waits")
+  func sharing() {
+    let looks = (0...50).map { Look(isAsleep: true, used: 7, now: 1_000 + 10 * $0, threadsPerCPU: 10) }
+    #expect(last(looks) == [50, 50])
+    var sight = TestSight()
+    let away = (0...50).map { sight.look(arrivals: 3, now: 1_000 + 10 * $0, threadsPerCPU: 10) }
+    #expect(away.first == 0 && away.last == 50)
   }
 
   @Test("a body that computes is away for as long as it uses the CPU")

@@ -104,8 +104,10 @@ cplatform_thread_sight cplatform_thread_look(int32_t thread_id);
 /// How much CPU time the thread has used, in nanoseconds; 0 for a thread that has ended. Needs neither /proc nor a
 /// descriptor.
 uint64_t cplatform_thread_cpu_ns(int32_t thread_id);
-/// Whether every CPU of the machine has a thread to run, of any process, beside the calling one. False where
+/// How many threads of the machine run or wait for a CPU, of any process, beside the calling one. 0 where
 /// /proc/loadavg does not say.
+long cplatform_running_threads(void);
+/// Whether there are as many of them as CPUs.
 bool cplatform_cpus_are_taken(void);
 /// What the thread waits in, as the kernel says: the name of a kernel function, or else the letter of the thread's
 /// state, or that /proc cannot be read. Writes at most `size` bytes, the zero included.
