@@ -25,11 +25,13 @@ extension Driver {
   func chooseSteps(seat: Seat, for caller: Waiter?) -> Outcome {
     var quiet = Quiet()
     while true {
+      // In a seeded test what holds now is due, and permits the next step.
+      if isOfSeededTest { lookAtConditions() }
       guard isPermitted else {
         lock.state.baton.holder = .nobody
         return .handedOn
       }
-      lookAtConditions()
+      if !isOfSeededTest { lookAtConditions() }
       if let step = lock.state.pool.next(until: timeLimit) {
         quiet = Quiet()
         switch step {
@@ -77,7 +79,13 @@ extension Driver {
 
   // MARK: - Strands
 
+  /// May give the lock up for a moment.
   private func strand(of job: Job, worker: Int?) -> Strand {
+    if isOfSeededTest, lock.state.test.countStep(), let seeded {
+      lock.unlock()
+      seeded.end(.hasNoEnd)
+      lock.lock()
+    }
     let strand = lock.state.work.newStrand(of: job, worker: worker, isOfTest: false)
     lock.state.records.add(lock.state.pool.now, strand, "begins \(job.stepLabel)")
     return strand

@@ -144,9 +144,10 @@ extension Driver {
     lock.withLock { lock.state.pool.order = PriorityOrder(changes: changes, &lock.state.pool.choices) }
   }
 
-  /// The steps behind this one belong to no seed.
-  func recordCancellation() {
-    lock.withLock { lock.state.records.add(lock.state.pool.now, nil, "the test is cancelled") }
+  /// Cancels the body of a test, as a part of the test: so what handlers hand over belongs to the test, too.
+  func cancelBody(_ cancel: @escaping @Sendable () -> Void) {
+    lock.withLock { lock.state.test.steps = 0 }
+    goOnWithTest(Job(cancel), as: "the test is cancelled", mayPause: false)
   }
 
   /// The body begins, or has ended.

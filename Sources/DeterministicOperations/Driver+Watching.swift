@@ -130,11 +130,17 @@ extension Driver {
     var isStill = false
     if case .nobody = lock.state.baton.holder {
       isStill = !isPermitted && (seeded != nil || lock.state.pool.nextTime != nil)
+      // A body that was left to itself and computes will do something yet.
+      if seeded != nil, lock.state.work.adrift.contains(where: \.computes) { isStill = false }
     }
     let arrivals = isStill ? lock.state.waits.arrivals : nil
     let away = testSight.look(arrivals: arrivals, now: cplatform_now_ns(), threadsPerCPU: Sight.threadsPerCPU)
+    if seeded != nil, isStill, !lock.state.waits.forConditions.isEmpty { drive() }
     guard away >= patience else { return nil }
-    if let seeded { return { seeded.end(.allTasksWait) } }
+    if let seeded {
+      testSight = TestSight()
+      return { seeded.end(.allTasksWait) }
+    }
     let time = Duration.nanoseconds(Int64(patience)).inMilliseconds
     complain(
       "the test has been for \(time) in something that the backend does not know, such as a task of its own: what waits to"

@@ -134,10 +134,16 @@ final class Driver: @unchecked Sendable {
   func stir() {
     if let seat = lock.state.baton.sleeper {
       seat.parker.unpark()
-    } else if case .nobody = lock.state.baton.holder, isPermitted, !lock.state.ending.isOver {
-      lock.state.baton.holder = .driver
-      if !send(.drive) { lock.state.baton.holder = .nobody }
+    } else if isPermitted {
+      drive()
     }
+  }
+
+  /// Called under `lock`. A carrier takes the baton, where nobody has it.
+  func drive() {
+    guard case .nobody = lock.state.baton.holder, !lock.state.ending.isOver else { return }
+    lock.state.baton.holder = .driver
+    if !send(.drive) { lock.state.baton.holder = .nobody }
   }
 
   /// Called under `lock`. Gives the order to an idle or a new carrier.

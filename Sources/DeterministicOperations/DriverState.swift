@@ -137,15 +137,16 @@ struct DriverState: ~Copyable {
     static let pollingPause: Int64 = 1_000_000
     /// Behind the end of the body this number of parts may still be handed over: one that polls would go on for ever.
     static let mostPartsBehindEnd = 100_000
-    /// A seeded test with this number of parts has no end.
-    static let mostParts = 1_000_000
+    /// A seeded test with this number of steps has no end.
+    static let mostSteps = 1_000_000
 
     var isUnderWay = false
     /// Parts of the body that run or are to run: each is a guest.
     var parts = 0
-    /// How many parts were handed over at the present time, and since the beginning.
+    /// How many parts were handed over at the present time.
     var partsNow = 0
-    var partsEver = 0
+    /// The parts, jobs and blocks since the beginning, or since the test was cancelled.
+    var steps = 0
     var partsBehindEnd = 0
     /// The present time of `partsNow`.
     var time: Int64 = 0
@@ -156,13 +157,18 @@ struct DriverState: ~Copyable {
     var polledBehindEnd: Bool { partsBehindEnd > Self.mostPartsBehindEnd }
 
     /// Counts a part that is handed over.
-    /// - Returns: whether the test has no end: true for the millionth part, and for each one that is a million behind.
+    /// - Returns: whether the test has no end.
     mutating func countPart(at now: Int64) -> Bool {
       if time != now { (time, partsNow) = (now, 0) }
       partsNow += 1
-      partsEver += 1
       if !isUnderWay { partsBehindEnd += 1 }
-      return partsEver.isMultiple(of: Self.mostParts)
+      return countStep()
+    }
+
+    /// - Returns: whether the test has no end: true for the millionth step, and for each one that is a million behind.
+    mutating func countStep() -> Bool {
+      steps += 1
+      return steps.isMultiple(of: Self.mostSteps)
     }
   }
 

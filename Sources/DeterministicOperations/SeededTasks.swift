@@ -132,10 +132,14 @@ extension DeterministicBackend {
       switch ending {
       case .isAbandoned: end.end(.failure(error()))
       case .isCancelled:
-        guard end.cancel(because: error(), atFirst: { driver?.recordCancellation() }) else { return }
-        let text = "Operations: \(name) did not end when it was cancelled, so the process ends"
-        "\(text). \(SeedVariable.name)=\(seed) runs it again.\n\(error())".withCString { cplatform_print_error($0) }
-        exit(EX_SOFTWARE)
+        switch end.isEndless(failure, error()) {
+        case .cancelled: driver?.cancelBody { end.cancel() }
+        case .ended, .goesOn: break
+        case .cannotEnd:
+          let text = "Operations: \(name) did not end when it was cancelled, so the process ends"
+          "\(text). \(SeedVariable.name)=\(seed) runs it again.\n\(error())".withCString { cplatform_print_error($0) }
+          exit(EX_SOFTWARE)
+        }
       }
     }
     SeededTasks.testBegins()
@@ -171,7 +175,8 @@ extension DeterministicBackend {
     return value
   }
 
-  /// The backend of the test to which the caller belongs: its tasks, and bodies on its threads. Nil outside of a test.
+  /// The backend on whose threads the caller runs, or else that of the test to which the calling task belongs. Nil
+  /// outside of both.
   public static var current: DeterministicBackend? { DrivenBackends.hereOrOfTest as? DeterministicBackend }
 
   /// What left the order of a seeded test and came back, for people: which task, and the thread that handed it over.
@@ -201,6 +206,7 @@ private final class SeededEnd<Value: Sendable>: @unchecked Sendable {
   private var isCancelled = false
   /// Why the body was cancelled. Then its own end does not count.
   private var reason: (any Error)?
+  private var failures = 0
 
   func wait(_ continuation: Waiter) {
     lock.withLock { self.continuation = continuation }
@@ -222,17 +228,25 @@ private final class SeededEnd<Value: Sendable>: @unchecked Sendable {
     task?.cancel()
   }
 
-  /// Called by one thread at a time.
-  /// - Returns: whether the body was cancelled before, and goes on all the same.
-  func cancel(because reason: @autoclosure () -> any Error, atFirst: () -> Void) -> Bool {
-    let (isFirst, hasEnded) = lock.withLock { (self.reason == nil, continuation == nil) }
-    if hasEnded { return false }
-    guard isFirst else { return true }
-    let error = reason()
-    lock.withLock { self.reason = error }
-    atFirst()
-    cancel()
-    return false
+  /// What follows where a body has no end by itself.
+  enum Verdict { case cancelled, goesOn, cannotEnd, ended }
+
+  /// How often all tasks may wait for `patience` behind the cancellation, before the process ends.
+  private static var mostWaits: Int { 10 }
+
+  /// Several threads may call: the first one cancels.
+  func isEndless(_ failure: SeededTest.Failure, _ error: @autoclosure () -> any Error) -> Verdict {
+    let verdict = lock.withLock { () -> Verdict in
+      if continuation == nil { return .ended }
+      defer { failures += 1 }
+      if failures == 0 { return .cancelled }
+      return failure == .hasNoEnd || failures >= Self.mostWaits ? .cannotEnd : .goesOn
+    }
+    if verdict == .cancelled {
+      let error = error()
+      lock.withLock { reason = error }
+    }
+    return verdict
   }
 
   func end(_ outcome: Outcome) {

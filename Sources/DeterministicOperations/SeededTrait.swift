@@ -32,8 +32,8 @@
     ///
     /// *The end*: where every task waits, or after a million steps, the test's task is cancelled. The test fails with
     /// what each task waited for. Where its task does not end either, a line says so, and the process ends with code
-    /// 70: Swift Testing cannot go on without the end of a test. `withSeededTasks(seed:)` inside of the test can,
-    /// because it leaves such a body behind.
+    /// 70: Swift Testing cannot go on without the end of a test. A test without the trait that calls
+    /// `withSeededTasks(seed:)` can, because that leaves such a body behind.
     /// - Parameters:
     ///   - seeds: the seeds, one after the other; traps when one is negative. (In Swift 6.3 the literals of a range do
     ///     not become `UInt64` where a trait stands.) With `OPERATIONS_SEED` in the environment only that seed runs.
@@ -50,7 +50,8 @@
       guard let first = UInt64(exactly: seeds.lowerBound), let end = UInt64(exactly: seeds.upperBound) else {
         fatalError("Operations: the seeds \(seeds) of a test must be from 0 to \(UInt64.max)")
       }
-      return Self(seeds: first..<end, finds: finds, run: runs(workers, strategy, patience, order, mayLeave: mayLeave))
+      return Self(
+        seeds: first..<end, finds: finds, order: order, mayLeave: mayLeave, make: make(workers, strategy, patience))
     }
 
     /// Runs a test of Swift Testing with one seed. The other parameters are those of `seeded(_:)` with several seeds.
@@ -58,49 +59,41 @@
       _ seed: UInt64, workers: Int = 4, strategy: StealingStrategy = .init(), patience: Duration = .seconds(1),
       order: TaskOrder = .even, mayLeave: Bool = true
     ) -> Self {
-      Self(seeds: [seed], finds: .first, run: runs(workers, strategy, patience, order, mayLeave: mayLeave))
+      Self(
+        seeds: [seed], finds: .first, order: order, mayLeave: mayLeave, make: make(workers, strategy, patience))
     }
 
-    private static func runs(
-      _ workers: Int, _ strategy: StealingStrategy, _ patience: Duration, _ order: TaskOrder, mayLeave: Bool
-    ) -> SeededTrait.Run {
-      { seed, name, body in
-        let backend = DeterministicBackend(
+    private static func make(
+      _ workers: Int, _ strategy: StealingStrategy, _ patience: Duration
+    ) -> @Sendable (UInt64) -> DeterministicBackend {
+      { seed in
+        DeterministicBackend(
           workers: workers, strategy: strategy, seed: seed, runsByItself: false, advancesByItself: true,
           patience: patience, recordsSteps: true)
-        do {
-          try await backend.hostTasks(order: order, mayLeave: mayLeave, ending: .isCancelled, name: name) { backend in
-            try await body()
-          }
-          return .init(steps: backend.steps, error: nil)
-        } catch {
-          return .init(steps: backend.steps, error: error)
-        }
       }
     }
   }
 
   /// The trait that `.seeded(0..<200)` gives a test or a suite.
   public struct SeededTrait: TestTrait, SuiteTrait, TestScoping {
-    typealias Body = @Sendable () async throws -> Void
-    typealias Run = @Sendable (_ seed: UInt64, _ name: String, _ body: @escaping Body) async -> Outcome
-
-    /// How a run ended, issues apart.
-    struct Outcome: Sendable {
-      let steps: [DeterministicStep]
-      let error: (any Error)?
-    }
-
     private let seeds: any Sequence<UInt64> & Sendable
     private let finds: SeedSearch
-    private let run: Run
+    private let order: TaskOrder
+    private let mayLeave: Bool
+    private let make: @Sendable (UInt64) -> DeterministicBackend
     /// Which trait this is, among those that a test has from its suites.
     private let identity = Identity()
 
     private final class Identity: Sendable {}
 
-    init(seeds: some Sequence<UInt64> & Sendable, finds: SeedSearch, run: @escaping Run) {
-      (self.seeds, self.finds, self.run) = (seeds, finds, run)
+    /// The trait in whose scope the calling task is: a suite and its test may have the same one.
+    @TaskLocal private static var scope: Identity?
+
+    init(
+      seeds: some Sequence<UInt64> & Sendable, finds: SeedSearch, order: TaskOrder, mayLeave: Bool,
+      make: @escaping @Sendable (UInt64) -> DeterministicBackend
+    ) {
+      (self.seeds, self.finds, self.order, self.mayLeave, self.make) = (seeds, finds, order, mayLeave, make)
     }
 
     /// True: the trait of a suite is that of its tests.
@@ -116,61 +109,90 @@
     public func provideScope(
       for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-      try await withoutActuallyEscaping(function) { body in
-        try await search(Case(test: test, testCase: testCase, body: body))
+      if Self.scope === identity { return try await function() }
+      try await Self.$scope.withValue(identity) {
+        try await withoutActuallyEscaping(function) { body in
+          try await search(Case(test: test, testCase: testCase, body: body))
+        }
       }
     }
 
     private struct Case {
       let test: Test
       let testCase: Test.Case?
-      let body: Body
+      let body: @Sendable () async throws -> Void
+    }
+
+    /// How a run ended.
+    private struct Outcome {
+      let steps: [DeterministicStep]
+      let error: (any Error)?
+      let hasIssue: Bool
+
+      var isFailure: Bool { hasIssue || error != nil }
     }
 
     private func search(_ testCase: Case) async throws {
       let seeds = SeedVariable.value.map { [$0] } ?? seeds
       var shortest: (seed: UInt64, steps: Int)?
       for seed in seeds {
+        // A time limit, or who cancels the test, ends the search.
+        try Task.checkCancellation()
         let isQuiet = finds == .shortest
-        let (outcome, hasIssue) = await run(seed, testCase, isQuiet: isQuiet)
-        guard hasIssue || outcome.error != nil else { continue }
+        let outcome = await run(seed, testCase, isQuiet: isQuiet)
+        guard outcome.isFailure else { continue }
         if !isQuiet { return try tell(outcome, of: seed) }
         if shortest.map({ outcome.steps.count < $0.steps }) ?? true { shortest = (seed, outcome.steps.count) }
       }
-      guard let shortest else { return }
-      try tell(await run(shortest.seed, testCase, isQuiet: false).outcome, of: shortest.seed)
+      try Task.checkCancellation()
+      guard let (seed, _) = shortest else { return }
+      let outcome = await run(seed, testCase, isQuiet: false)
+      try tell(outcome, of: seed)
+      if !outcome.isFailure {
+        Issue.record(
+          "seed \(seed) failed, and passed when it ran again: it does not decide all that the test does",
+          sourceLocation: testCase.test.sourceLocation)
+      }
     }
 
     private func tell(_ outcome: Outcome, of seed: UInt64) throws {
-      if let error = outcome.error { throw SeedFailure(seed: seed, underlyingError: error, steps: outcome.steps) }
+      guard let error = outcome.error else { return }
+      // Swift Testing knows these: an expectation has told itself, and a test that was cancelled says no more.
+      if error is ExpectationFailedError || Task.isCancelled && !(error is SeededTasksError) { throw error }
+      throw SeedFailure(seed: seed, underlyingError: error, steps: outcome.steps)
     }
 
     /// - Parameter isQuiet: whether failures are only counted.
-    private func run(
-      _ seed: UInt64, _ testCase: Case, isQuiet: Bool
-    ) async -> (outcome: Outcome, hasIssue: Bool) {
-      let location = testCase.test.sourceLocation
+    private func run(_ seed: UInt64, _ testCase: Case, isQuiet: Bool) async -> Outcome {
+      let (test, location) = (testCase.test, testCase.test.sourceLocation)
       SeedVariable.tell(seed, location.fileID, location.line)
+      let backend = make(seed)
       let hasIssue = Mutex(false)
-      let result = Mutex<Outcome?>(nil)
       let issues: IssueHandlingTrait = .compactMapIssues { issue in
-        guard issue.isFailure else { return issue }
+        // What no test is known to have told comes here, too.
+        guard issue.isFailure, Test.current?.id == test.id || DeterministicBackend.current === backend else {
+          return issue
+        }
         let isFirst = hasIssue.withLock { hasIssue in
           defer { hasIssue = true }
           return !hasIssue
         }
         if isQuiet { return nil }
-        // On a thread outside of the test there is no backend.
-        let steps = isFirst ? DeterministicBackend.current.map { SeedFailure.words(about: $0.steps, of: seed) } : nil
+        let steps = isFirst ? ": \(SeedFailure.words(about: backend.steps, of: seed))" : ""
         var issue = issue
-        issue.comments.append(.init(rawValue: ["with seed \(seed)", steps].compactMap(\.self).joined(separator: ": ")))
+        issue.comments.append("with seed \(seed)\(steps)")
         return issue
       }
-      try? await issues.provideScope(for: testCase.test, testCase: testCase.testCase) {
-        let outcome = await run(seed, "\(testCase.test.name) in \(location.fileID):\(location.line)", testCase.body)
-        result.withLock { $0 = outcome }
-      }
-      return (result.withLock { $0 } ?? .init(steps: [], error: nil), hasIssue.withLock { $0 })
+      let name = "\(test.name) in \(location.fileID):\(location.line)"
+      var failure: (any Error)?
+      do {
+        try await issues.provideScope(for: test, testCase: testCase.testCase) {
+          try await backend.hostTasks(order: order, mayLeave: mayLeave, ending: .isCancelled, name: name) { _ in
+            try await testCase.body()
+          }
+        }
+      } catch { failure = error }
+      return Outcome(steps: backend.steps, error: failure, hasIssue: hasIssue.withLock { $0 })
     }
   }
 #endif

@@ -180,6 +180,41 @@ struct SeededTaskTests {
     }
   }
 
+  @Test(
+    "an operation waits for what a timer, a task or a thread outside makes true, while the test awaits the operation")
+  func waitingOperations() async throws {
+    try await forEachSeed(0..<10, patience: .seconds(100)) { backend in
+      let queue = OperationQueue()
+      for way in 0..<3 {
+        let isTrue = Counter()
+        switch way {
+        case 0: backend.after(.seconds(1)) { isTrue.increment() }
+        case 1: Task { isTrue.increment() }
+        default: startThread { isTrue.increment() }
+        }
+        await withUnsafeContinuation { continuation in
+          queue.addOperation {
+            backend.waitUntil { isTrue.value == 1 }
+            continuation.resume()
+          }
+        }
+      }
+    }
+  }
+
+  @Test("a timer that sets itself again is no end")
+  func timersWithoutEnd() async throws {
+    @Sendable func tick(_ backend: DeterministicBackend) { backend.after(.seconds(1)) { tick(backend) } }
+    let error = try #require(
+      await #expect(throws: SeededTasksError.self) {
+        try await withSeededTasks(seed: 9) { backend in
+          tick(backend)
+          for await _ in AsyncStream<Void>.makeStream().stream {}
+        }
+      })
+    guard case .hasNoEnd(seed: 9, _) = error else { throw error }
+  }
+
   @Test("tests run beside each other, and inside of each other")
   func beside() async throws {
     // Beside other tests a thread may get no CPU for long, and the outer test waits in real time for the inner one.

@@ -1,4 +1,5 @@
 import DeterministicOperations
+import Glibc
 import Operations
 import Synchronization
 import TestSupport
@@ -140,12 +141,87 @@ struct SeededFailureTests {
     #expect(runs.value == 4 && failure == nil && issues.count == 8 && issues.allSatisfy { !$0.isFailure })
   }
 
+  /// An actor with an executor of its own.
+  private actor Elsewhere {
+    private let executor = StealingBackend.shared.serialExecutor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    func visit() {}
+  }
+
   @Test("a test that left the order, which it may not, fails")
   func leaves() async throws {
     let (issues, failure) = try await told(by: .seeded(0..<4, patience: .seconds(100), mayLeave: false)) {
-      await withUnsafeContinuation { continuation in startThread { continuation.resume() } }
+      await Elsewhere().visit()
     }
     guard case .left(seed: 0, _)? = failure?.underlyingError as? SeededTasksError else {
+      Issue.record("\(issues) \(String(describing: failure))")
+      return
+    }
+  }
+
+  @Test("an expectation that the test requires is told once")
+  func required() async throws {
+    let runs = Counter()
+    let (test, testCase) = (try #require(Test.current), Test.Case.current)
+    let outer: IssueHandlingTrait = .compactMapIssues { _ in nil }
+    await #expect(throws: ExpectationFailedError.self) {
+      try await outer.provideScope(for: test, testCase: testCase) {
+        try await SeededTrait.seeded(0..<4, patience: .seconds(100)).provideScope(for: test, testCase: testCase) {
+          runs.increment()
+          try #require(Self.seed == nil)
+        }
+      }
+    }
+    #expect(runs.value == 1)
+  }
+
+  @Test("a failure that its seed does not show again is one")
+  func passesAgain() async throws {
+    let runs = Counter()
+    let (issues, failure) = try await told(by: .seeded(0..<3, patience: .seconds(100), finds: .shortest)) {
+      if runs.increment() == 2 { throw Wrong() }
+    }
+    #expect(runs.value == 4 && failure == nil && issues.count == 1)
+    #expect(issues.first?.comments.first?.rawValue.hasPrefix("seed 1 failed, and passed when it ran again") == true)
+  }
+
+  @Test("a test that was cancelled runs no more seeds")
+  func cancelledTest() async throws {
+    let runs = Counter()
+    let test = AsynchronousTest.spawn {
+      withUnsafeCurrentTask { $0?.cancel() }
+      _ = try await told(by: .seeded(0..<3, patience: .seconds(100))) { runs.increment() }
+    }
+    _ = await test.result
+    #expect(runs.value == 0)
+  }
+
+  @Test("the same trait of a suite and of its test runs each seed once")
+  func sameTrait() async throws {
+    let runs = Counter()
+    let trait: SeededTrait = .seeded(0..<3, patience: .seconds(100))
+    let (test, testCase) = (try #require(Test.current), Test.Case.current)
+    try await trait.provideScope(for: test, testCase: testCase) {
+      try await trait.provideScope(for: test, testCase: testCase) { runs.increment() }
+    }
+    #expect(runs.value == 3)
+  }
+
+  @Test("a body that ends late behind its cancellation ends the test, and not the process")
+  func endsLate() async throws {
+    let (issues, failure) = try await told(by: .seeded(0..<3, patience: .milliseconds(200))) {
+      let ended = AsyncGate()
+      await withTaskCancellationHandler {
+        await ended.pass()
+      } onCancel: {
+        // Three times the patience behind it.
+        startThread {
+          for _ in 0..<60 { usleep(10_000) }
+          ended.open()
+        }
+      }
+    }
+    guard case .allTasksWait(seed: 0, _)? = failure?.underlyingError as? SeededTasksError else {
       Issue.record("\(issues) \(String(describing: failure))")
       return
     }
