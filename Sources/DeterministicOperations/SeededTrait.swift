@@ -3,6 +3,7 @@
   import Synchronization
   import Testing
 
+  /// Gives seeds to tests and suites of Swift Testing.
   extension Trait where Self == SeededTrait {
     /// Runs a test of Swift Testing once for each seed, each time as `withSeededTasks(seed:)` does: all tasks of the
     /// test belong to the seed. On a suite, the trait is each test's in it that has none of its own.
