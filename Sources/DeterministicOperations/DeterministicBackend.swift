@@ -205,6 +205,13 @@ extension DeterministicBackend: DrivenBackend {
   package func complain(_ reason: String) { driver.lock.withLock { driver.complain(reason) } }
 
   package func ask(_ question: Job) { driver.ask(question) }
+
+  package var showsItsTime: Bool { driver.seeded != nil }
+
+  /// The closure is a block of the run: what it calls sees the time of the backend.
+  package func call(afterNanoseconds delay: Int64, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    clock.call(at: clock.now.advanced(by: .nanoseconds(delay))) { [driver] in driver.run(after: 0, body) }
+  }
 }
 
 /// The deterministic backend in the place of any backend: `OperationQueue(backend: .deterministic(seed: 1))`.

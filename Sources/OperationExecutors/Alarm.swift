@@ -8,6 +8,7 @@ import Synchronization
 /// | clock | who calls |
 /// |---|---|
 /// | `ContinuousClock`, `SuspendingClock` | a thread of the library's (`AlarmThread`), started with the first alarm |
+/// | the same where they show the time of a driven backend | that backend, in the order of its seed |
 /// | that of a driven backend (`AlarmingClock`) | the backend, in the order of its seed |
 /// | any other | that thread, in a task that sleeps on the clock; on a driven backend a task of that backend |
 package final class Alarm: @unchecked Sendable {
@@ -32,7 +33,11 @@ package final class Alarm: @unchecked Sendable {
     _ instant: C.Instant, on clock: C, tolerance: C.Duration?, _ action: @escaping @Sendable () -> Void
   ) -> Alarm {
     let alarm = Alarm(action)
-    if clock is ContinuousClock, let instant = instant as? ContinuousClock.Instant {
+    if clock is ContinuousClock || clock is SuspendingClock, let driven = DrivenBackends.here, driven.showsItsTime,
+      let delay = clock.now.duration(to: instant) as? Duration
+    {
+      alarm.retract = driven.call(afterNanoseconds: max(0, delay.nanosecondsUp)) { alarm.goOff() }
+    } else if clock is ContinuousClock, let instant = instant as? ContinuousClock.Instant {
       AlarmThread.shared.add(alarm, at: instant)
     } else if clock is SuspendingClock, let instant = instant as? SuspendingClock.Instant {
       AlarmThread.shared.add(alarm, at: instant)

@@ -31,6 +31,11 @@ package protocol DrivenBackend: SupervisedBackend {
   func ask(_ question: Job)
   /// Tells once, where the backend runs a test, what makes the run another than that of its seed.
   func complain(_ reason: String)
+  /// Whether the clocks of the system show the backend's time on the backend's threads.
+  var showsItsTime: Bool { get }
+  /// Calls the closure when that much of the backend's time has passed, without locks.
+  /// - Returns: takes the call back. No effect when the closure was called.
+  func call(afterNanoseconds delay: Int64, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 }
 
 /// A thread of a driven backend, or a thread on which a user's code uses such a backend. `WorkerLocal` of the thread
@@ -76,6 +81,7 @@ package enum DrivenBackends {
   /// Tells, in a test on a driven backend, that something goes by a real clock.
   /// - Parameter what: what does, as the subject of a sentence.
   package static func tellRealTime(_ what: String) {
+    if here?.showsItsTime == true { return }
     hereOrOfTest?.complain(
       "\(what) goes by real time: give it the backend's clock. From here on the run is not that of its seed")
   }

@@ -86,7 +86,7 @@ struct DeadlineTests {
 
   @Test("twice as many computing bodies as workers are cancelled at their deadlines", arguments: allBackends)
   func computing(backend: TestBackend) async throws {
-    try await AsynchronousTest.run(on: backend) { backend in
+    try await AsynchronousTest.run(on: backend, blocks: true) { backend in
       let queue = OperationQueue(backend: backend)
       let bodies = (0..<4).map { _ in
         queue.addTask {
@@ -160,6 +160,31 @@ struct DeadlineTests {
       try await queue.addTask(conditions: [Delay(until: continuous.now - .seconds(Int64.max))]) {}.value
       try await queue.addTask(conditions: [Delay(until: suspending.now - .seconds(Int64.max), clock: suspending)]) {}
         .value
+    }
+  }
+
+  @Test("in a test whose tasks belong to a seed, deadlines, retries, delays and rates go by its time on any clock")
+  func timeOfASeed() async throws {
+    try await forEachSeed(0..<5, patience: .seconds(100), mayLeave: false) { backend in
+      let hour = Duration.seconds(3_600)
+      await #expect(throws: DeadlineExceeded.self) {
+        try await withDeadline(.now + hour) { try await Task.sleep(for: hour * 2) }
+      }
+      #expect(backend.now == hour)
+      let quick = try await withDeadline(SuspendingClock.now + hour, clock: SuspendingClock()) { 7 }
+      #expect(quick == 7 && backend.now == hour)
+      let attempts = Counter()
+      try await retry(maxAttempts: 3) {
+        if attempts.increment() < 3 { throw Refused() }
+      } strategy: { _ in
+        .backoff(.seconds(60))
+      }
+      #expect(backend.now == hour + .seconds(120))
+      try await Delay(for: .seconds(60)).evaluate()
+      #expect(backend.now == hour + .seconds(180))
+      let bucket = TokenBucket(rate: 1, burst: 1)
+      for _ in 0..<4 { try await bucket.take() }
+      #expect(backend.now == hour + .seconds(183))
     }
   }
 }

@@ -13,7 +13,7 @@ public enum AsynchronousTest {
 
   /// Runs the body of a test about a backend. All tasks of a test about the deterministic backend belong to a seed, and
   /// the body runs once for each of five.
-  /// - Parameter blocks: whether the body or an observer blocks its thread until others go on: no test for seeds.
+  /// - Parameter blocks: whether something in the test blocks or computes until others go on: no test for seeds.
   public static func run(
     on backend: TestBackend, workers: Int = 2, blocks: Bool = false,
     _ body: @escaping @Sendable (any Backend) async throws -> Void
