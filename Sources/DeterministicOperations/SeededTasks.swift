@@ -105,12 +105,21 @@ public func withSeededTasks<Result: Sendable>(
   _ body: @escaping @Sendable (DeterministicBackend) async throws -> Result
 ) async throws -> Result {
   let backend = DeterministicBackend(
-    workers: workers, strategy: strategy, seed: SeedVariable.value ?? seed, runsByItself: false, advancesByItself: true,
-    patience: patience, recordsSteps: recordsSteps)
+    forTasksOf: SeedVariable.value ?? seed, workers: workers, strategy: strategy, patience: patience,
+    recordsSteps: recordsSteps)
   return try await backend.hostTasks(order: order, mayLeave: mayLeave, body)
 }
 
 extension DeterministicBackend {
+  /// A backend for one seeded test.
+  convenience init(
+    forTasksOf seed: UInt64, workers: Int, strategy: StealingStrategy, patience: Duration, recordsSteps: Bool = true
+  ) {
+    self.init(
+      workers: workers, strategy: strategy, seed: seed, runsByItself: false, advancesByItself: true,
+      patience: patience, recordsSteps: recordsSteps)
+  }
+
   /// Runs the body as a task of its own, on this backend with all tasks that it makes, and shuts the backend down.
   /// - Parameters:
   ///   - ending: what becomes of a body that will not end by itself.
@@ -134,7 +143,7 @@ extension DeterministicBackend {
       case .isCancelled:
         switch end.isEndless(failure, error()) {
         case .cancelled: driver?.cancelBody { end.cancel() }
-        case .ended, .goesOn: break
+        case .goesOn: break
         case .cannotEnd:
           let text = "Operations: \(name) did not end when it was cancelled, so the process ends"
           "\(text). \(SeedVariable.name)=\(seed) runs it again.\n\(error())".withCString { cplatform_print_error($0) }
@@ -189,7 +198,7 @@ package enum EndlessBody {
   /// The test ends, and the body stays where it is.
   case isAbandoned
   /// The body is cancelled, and then the test goes on until the body has ended. A body that goes on waiting ends the
-  /// process: whoever lent the body gets it back at the end of the test. So the body must be gone by then.
+  /// process. Swift Testing lends the body, and takes it back at the end of the test: it must be gone by then.
   case isCancelled
 }
 
@@ -229,7 +238,7 @@ private final class SeededEnd<Value: Sendable>: @unchecked Sendable {
   }
 
   /// What follows where a body has no end by itself.
-  enum Verdict { case cancelled, goesOn, cannotEnd, ended }
+  enum Verdict { case cancelled, goesOn, cannotEnd }
 
   /// How often all tasks may wait for `patience` behind the cancellation, before the process ends.
   private static var mostWaits: Int { 10 }
@@ -237,7 +246,8 @@ private final class SeededEnd<Value: Sendable>: @unchecked Sendable {
   /// Several threads may call: the first one cancels.
   func isEndless(_ failure: SeededTest.Failure, _ error: @autoclosure () -> any Error) -> Verdict {
     let verdict = lock.withLock { () -> Verdict in
-      if continuation == nil { return .ended }
+      // The body has ended meanwhile.
+      if continuation == nil { return .goesOn }
       defer { failures += 1 }
       if failures == 0 { return .cancelled }
       return failure == .hasNoEnd || failures >= Self.mostWaits ? .cannotEnd : .goesOn

@@ -52,7 +52,8 @@
         fatalError("Operations: the seeds \(seeds) of a test must be from 0 to \(UInt64.max)")
       }
       return Self(
-        seeds: first..<end, finds: finds, order: order, mayLeave: mayLeave, make: make(workers, strategy, patience))
+        seeds: first..<end, finds: finds, order: order, mayLeave: mayLeave,
+        make: { .init(forTasksOf: $0, workers: workers, strategy: strategy, patience: patience) })
     }
 
     /// Runs a test of Swift Testing with one seed. The other parameters are those of `seeded(_:)` with several seeds.
@@ -61,17 +62,8 @@
       order: TaskOrder = .even, mayLeave: Bool = true
     ) -> Self {
       Self(
-        seeds: [seed], finds: .first, order: order, mayLeave: mayLeave, make: make(workers, strategy, patience))
-    }
-
-    private static func make(
-      _ workers: Int, _ strategy: StealingStrategy, _ patience: Duration
-    ) -> @Sendable (UInt64) -> DeterministicBackend {
-      { seed in
-        DeterministicBackend(
-          workers: workers, strategy: strategy, seed: seed, runsByItself: false, advancesByItself: true,
-          patience: patience, recordsSteps: true)
-      }
+        seeds: [seed], finds: .first, order: order, mayLeave: mayLeave,
+        make: { .init(forTasksOf: $0, workers: workers, strategy: strategy, patience: patience) })
     }
   }
 

@@ -120,8 +120,7 @@ public func forEachSeed(
 ) async throws {
   func run(_ seed: UInt64) async throws -> [DeterministicStep] {
     let backend = DeterministicBackend(
-      workers: workers, strategy: strategy, seed: seed, runsByItself: false, advancesByItself: true,
-      patience: patience, recordsSteps: true)
+      forTasksOf: seed, workers: workers, strategy: strategy, patience: patience)
     do { try await backend.hostTasks(order: order, mayLeave: mayLeave, body) } catch {
       throw SeedFailure(seed: seed, underlyingError: error, steps: backend.steps)
     }

@@ -15,7 +15,7 @@ struct SeededTaskTests {
   }
 
   /// An actor with an executor of its own.
-  private actor Elsewhere {
+  actor Elsewhere {
     private let executor = StealingBackend.shared.serialExecutor()
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     func visit() {}

@@ -64,19 +64,23 @@ struct SeededTraitTests {
 struct SeededFailureTests {
   private struct Wrong: Error {}
 
+  /// Runs the body in the scope of the trait.
+  private func scope(of trait: some TestScoping, _ body: @Sendable () async throws -> Void) async throws {
+    try await trait.provideScope(for: #require(Test.current), testCase: .current, performing: body)
+  }
+
   /// What the trait tells, without telling it to the test that asks.
   private func told(
     by trait: SeededTrait, _ body: @escaping @Sendable () async throws -> Void
   ) async throws -> (issues: [Issue], failure: SeedFailure?) {
-    let (test, testCase) = (try #require(Test.current), Test.Case.current)
     let issues = EventLog<Issue>()
     let outer: IssueHandlingTrait = .compactMapIssues { issue in
       issues.append(issue)
       return nil
     }
     let failure = EventLog<SeedFailure>()
-    try await outer.provideScope(for: test, testCase: testCase) {
-      do { try await trait.provideScope(for: test, testCase: testCase, performing: body) } catch {
+    try await scope(of: outer) {
+      do { try await scope(of: trait, body) } catch {
         failure.append(try #require(error as? SeedFailure))
       }
     }
@@ -141,17 +145,10 @@ struct SeededFailureTests {
     #expect(runs.value == 4 && failure == nil && issues.count == 8 && issues.allSatisfy { !$0.isFailure })
   }
 
-  /// An actor with an executor of its own.
-  private actor Elsewhere {
-    private let executor = StealingBackend.shared.serialExecutor()
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-    func visit() {}
-  }
-
   @Test("a test that left the order, which it may not, fails")
   func leaves() async throws {
     let (issues, failure) = try await told(by: .seeded(0..<4, patience: .seconds(100), mayLeave: false)) {
-      await Elsewhere().visit()
+      await SeededTaskTests.Elsewhere().visit()
     }
     guard case .left(seed: 0, _)? = failure?.underlyingError as? SeededTasksError else {
       Issue.record("\(issues) \(String(describing: failure))")
@@ -162,11 +159,10 @@ struct SeededFailureTests {
   @Test("an expectation that the test requires is told once")
   func required() async throws {
     let runs = Counter()
-    let (test, testCase) = (try #require(Test.current), Test.Case.current)
     let outer: IssueHandlingTrait = .compactMapIssues { _ in nil }
     await #expect(throws: ExpectationFailedError.self) {
-      try await outer.provideScope(for: test, testCase: testCase) {
-        try await SeededTrait.seeded(0..<4, patience: .seconds(100)).provideScope(for: test, testCase: testCase) {
+      try await scope(of: outer) {
+        try await scope(of: SeededTrait.seeded(0..<4, patience: .seconds(100))) {
           runs.increment()
           try #require(Self.seed == nil)
         }
@@ -200,10 +196,7 @@ struct SeededFailureTests {
   func sameTrait() async throws {
     let runs = Counter()
     let trait: SeededTrait = .seeded(0..<3, patience: .seconds(100))
-    let (test, testCase) = (try #require(Test.current), Test.Case.current)
-    try await trait.provideScope(for: test, testCase: testCase) {
-      try await trait.provideScope(for: test, testCase: testCase) { runs.increment() }
-    }
+    try await scope(of: trait) { try await scope(of: trait) { runs.increment() } }
     #expect(runs.value == 3)
   }
 
