@@ -50,7 +50,8 @@ enum StudiedTrial {
   static func metric(_ activity: ProbeStudy.Activity) -> Metric { Metric("study_\(activity)_ns", unit: "ns") }
 
   /// The trial, studied when the environment asks for that.
-  /// - Parameter workers: those of the subject. A worker without any event was asleep all the time.
+  /// - Parameter workers: those of the subject. A worker without any event was asleep all the time. Dispatch has more
+  ///   threads than workers now and then: while as many as there are workers run, the others sleep, and do not count.
   static func of(_ trial: Trial, workers: Int) -> Trial {
     guard let text = getenv(variable).map({ String(cString: $0) }) else { return trial }
     var delays: [TraceEvent.Kind: UInt64] = [:]
@@ -67,7 +68,8 @@ enum StudiedTrial {
         throw error
       }
       var found = ProbeStudy.stop()
-      found.times[.asleep, default: 0] += UInt64(max(0, workers - found.threads)) * found.elapsed
+      let asleep = Int(found.times[.asleep] ?? 0) + (workers - found.threads) * Int(found.elapsed)
+      found.times[.asleep] = UInt64(max(0, asleep))
       func add(_ metric: Metric, _ number: Double) { value.readings.append(Reading(metric, number, count: repeats)) }
       add(elapsed, Double(found.elapsed))
       for activity in ProbeStudy.Activity.allCases { add(metric(activity), Double(found.times[activity] ?? 0)) }

@@ -69,6 +69,40 @@ struct BatchTests {
     }
   }
 
+  @Test("row 22: bodies change later operations of a batch whose edges are still linked", arguments: allBackends)
+  func changesFromInside(backend: TestBackend) throws {
+    try backend.withQueue { queue in
+      for _ in 0..<20 {
+        let (extra, wrong, ran) = (Operation(), Counter(), Counter())
+        let batch = Monitor<[Operation]>([])
+        let operations = (0..<400).map { index in
+          BlockOperation {
+            ran.increment()
+            let all = batch.value
+            if index >= 16, !all[index - 16].isFinished, !all[index].isCancelled { wrong.increment() }
+            if (350..<366).contains(index), !extra.isFinished { wrong.increment() }
+            guard index < 16 else { return }
+            all[index + 384].cancel()
+            all[index + 300].queuePriority = .veryHigh
+            all[index + 350].addDependency(extra)
+            if index == 0 { queue.addOperation(extra) }
+          }
+        }
+        for (earlier, later) in zip(operations, operations.dropFirst(16)) { later.addDependency(earlier) }
+        // None of the others begins before all of the first 16 have changed what they change.
+        for later in operations[16..<32] {
+          for first in operations[..<16] { later.addDependency(first) }
+        }
+        batch.with { $0 = operations }
+        queue.addOperations(operations, waitUntilFinished: false)
+        try queue.drainInTime()
+        #expect(wrong.value == 0 && operations.allSatisfy { $0.isFinished })
+        #expect(ran.value == 400 - 16 && operations[384...].allSatisfy { $0.isCancelled })
+        batch.with { $0 = [] }
+      }
+    }
+  }
+
   @Test("row 22: a batch with cancelled, finished-dependency and asynchronous members", arguments: allBackends)
   func mixedMembers(backend: TestBackend) throws {
     try backend.withQueue { queue in

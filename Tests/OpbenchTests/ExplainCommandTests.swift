@@ -32,6 +32,20 @@ import Testing
     expectComplaint(73, ["holds a finished result", "--overwrite"], ["explain", Self.graph, "--output", file])
   }
 
+  /// Dispatch keeps threads that sleep, more than there are workers.
+  @Test func theTimeAddsUpOnDispatch() throws {
+    let file = "\(folder.path)/d.csv"
+    let outcome = ProcessRunner.run(
+      BuiltOpbench.path,
+      ["explain", Self.graph, "--backend", "dispatch", "--blocks", "6", "--workers", "2", "--output", file],
+      timeout: 300)
+    #expect(outcome.ending == .exited(0), "\(outcome)")
+    let shares = parseCSV(try #require(folder.read("d.csv"))).filter { $0[0] == "activity" }.compactMap {
+      Double($0[7])
+    }
+    #expect(shares.count == 6 && abs(shares.reduce(0, +) - 1) < 0.05, "\(shares)")
+  }
+
   @Test func whatCannotBeExplainedIsSaid() {
     expectComplaint(64, ["explain takes one benchmark", "matches"], ["explain", "external-add|local-add"])
     expectComplaint(64, ["no benchmark matches 'nothing'"], ["explain", "nothing"])

@@ -7,8 +7,21 @@ final class HeldBackend: Backend {
   let name = "held"
   let workerCount = 2
   private let jobs = Monitor<[Job]>([])
+  private let together = Monitor<[Int]>([])
 
-  func submit(_ job: Job) { jobs.with { $0.append(job) } }
+  func submit(_ job: Job) {
+    jobs.with { $0.append(job) }
+    together.with { $0.append(1) }
+  }
+
+  func submit(contentsOf list: consuming JobList) {
+    var list = list
+    together.with { $0.append(list.count) }
+    while let job = list.popFirst() { jobs.with { $0.append(job) } }
+  }
+
+  /// How many jobs each submission had.
+  var submissions: [Int] { together.value }
 
   var count: Int { jobs.with { $0.count } }
   var words: [UInt] { jobs.with { $0.map(\.word) } }

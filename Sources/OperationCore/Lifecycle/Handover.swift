@@ -95,6 +95,9 @@ struct Handover: ~Copyable {
     }
   }
 
+  /// How many operations are here for a backend.
+  var readyCount: Int { batch.readyCount }
+
   // MARK: - Handing over
 
   consuming func submit() { flush(frame: nil) }

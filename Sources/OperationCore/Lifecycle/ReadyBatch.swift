@@ -57,6 +57,8 @@ struct ReadyBatch: ~Copyable {
     if let queue = operation.retainedQueue() { queue.backend.submit(Job(word: operation.word)) }
   }
 
+  var readyCount: Int { list.count }
+
   /// Hands the list over.
   /// - Parameter frame: where the next job of this thread goes, when the thread may run a job.
   @inline(__always)

@@ -87,7 +87,7 @@ extension OperationQueue {
   }
 
   /// Adds all of them in one batch, in their order. Operations whose readiness is observed come last, because
-  /// observers may run for long.
+  /// observers may run for long. Operations may start behind the first part, while edges of later ones are linked.
   private final func addAll(_ words: UnsafeBufferPointer<UInt>) {
     for word in words { Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.claimForQueue() } }
     let isNoted = beginChange()
@@ -101,9 +101,16 @@ extension OperationQueue {
     let flag = isControlled ? StateWord.tracked : 0
     var handover = Handover(asks: .here, mayNotify: false, keptQueue: self)
     var observed: [UInt] = []
-    for word in words
-    where !Operation.unmanaged(word)._withUnsafeGuaranteedRef({ $0.becomeStartable(into: &handover, flag: flag) }) {
-      observed.append(word)
+    var nextPart = isControlled ? Int.max : Self.firstPart
+    for (offset, word) in words.enumerated() {
+      if _slowPath(offset == nextPart) {
+        let begins = Self.mayBegin(words, at: offset, ready: handover.readyCount)
+        nextPart = begins ? 2 * offset : .max
+        if begins { handover.flush(frame: nil) }
+      }
+      if !Operation.unmanaged(word)._withUnsafeGuaranteedRef({ $0.becomeStartable(into: &handover, flag: flag) }) {
+        observed.append(word)
+      }
     }
     handover.flush(frame: nil)
     handover.mayNotify = true
@@ -115,6 +122,27 @@ extension OperationQueue {
       for word in words { Operation.unmanaged(word)._withUnsafeGuaranteedRef { $0.lendFloorToPredecessors() } }
     }
     tellOfList(isNoted: isNoted)
+  }
+
+  private static let firstPart = 64
+
+  /// Whether the ready operations of a batch go to the backend, before the edges of the others are linked. A batch is
+  /// ordered as a whole: so all of it has one level. No class is asked whether its operation is ready: the class may
+  /// wait for a lock that a body holds, and the body for an operation of the batch.
+  /// - Parameters:
+  ///   - count: how many operations of the batch may start: the first part, and later twice as many each time.
+  ///   - ready: how many of them are ready. Where most are, there are few edges to link.
+  @inline(never)
+  private static func mayBegin(_ words: UnsafeBufferPointer<UInt>, at count: Int, ready: Int) -> Bool {
+    guard ready * 2 < count else { return false }
+    // The operations of a later part are those of the first one.
+    guard count == firstPart else { return true }
+    let level = Operation.unmanaged(words[0])._withUnsafeGuaranteedRef { $0.level }
+    return words.allSatisfy {
+      Operation.unmanaged($0)._withUnsafeGuaranteedRef { (operation: Operation) in
+        operation.level == level && !operation.stateNow.has(StateWord.asksReady)
+      }
+    }
   }
 
   final func listBarrier(_ operation: Operation) {
