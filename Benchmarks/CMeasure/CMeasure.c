@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
@@ -12,8 +13,10 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__has_feature)
@@ -211,6 +214,80 @@ int opbench_let_go(struct opbench_waiting *made) {
   if (got == sizeof reason) error = reason;
   close(made->failure);
   return error;
+}
+
+struct opbench_busy *opbench_share_busy(void) {
+  void *memory = mmap(NULL, sizeof(struct opbench_busy), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+void opbench_forget_busy(struct opbench_busy *shared) { munmap(shared, sizeof *shared); }
+
+static uint64_t monotonic(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int is_turn(struct opbench_busy *shared, uint32_t turn) {
+  return __atomic_load_n(&shared->turn, __ATOMIC_ACQUIRE) == turn;
+}
+
+// Sleeps until that time, or until the turn is another one; 0: until the turn is another one.
+static void sleep_in_turn(struct opbench_busy *shared, uint32_t turn, uint64_t until) {
+  struct timespec time = {.tv_sec = (time_t)(until / 1000000000), .tv_nsec = (long)(until % 1000000000)};
+  while (is_turn(shared, turn) && (until == 0 || monotonic() < until))
+    syscall(SYS_futex, &shared->turn, FUTEX_WAIT_BITSET, turn, until ? &time : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+}
+
+// All that the process does. Other threads of its parent may have held locks when the process was made, so only system
+// calls are made here.
+static void come_and_go(struct opbench_busy *shared, const uint64_t *stays, unsigned count) {
+  for (;;) {
+    uint32_t turn = __atomic_load_n(&shared->turn, __ATOMIC_ACQUIRE);
+    if (turn % 2 == 1) {
+      uint64_t until = shared->start, end = shared->end;
+      sleep_in_turn(shared, turn, until);
+      for (unsigned stay = 0; is_turn(shared, turn) && until < end; stay = (stay + 1) % count) {
+        until = end - until > stays[stay] ? until + stays[stay] : end;
+        if (stay % 2 == 1) sleep_in_turn(shared, turn, until);
+        while (is_turn(shared, turn) && monotonic() < until) {}
+      }
+    }
+    sleep_in_turn(shared, turn, 0);
+  }
+}
+
+int opbench_start_busy(struct opbench_busy *shared, const uint64_t *stays, unsigned count) {
+  int parent = getpid();
+  // No signal reaches a handler of this process in the copy.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int process = fork();
+  if (process == 0) {
+    setpgid(0, 0);
+    opbench_end_with_parent();
+    if (getppid() == parent) come_and_go(shared, stays, count);
+    _exit(1);
+  }
+  int error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (process > 0) setpgid(process, process);
+  errno = error;
+  return process;
+}
+
+void opbench_begin_busy(struct opbench_busy *shared, uint64_t start, uint64_t end) {
+  shared->start = start;
+  shared->end = end;
+  __atomic_fetch_add(&shared->turn, 1, __ATOMIC_RELEASE);
+  syscall(SYS_futex, &shared->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void opbench_end_busy(struct opbench_busy *shared) {
+  __atomic_fetch_add(&shared->turn, 1, __ATOMIC_RELEASE);
+  syscall(SYS_futex, &shared->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 static inline void fence(void) {

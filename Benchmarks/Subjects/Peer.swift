@@ -145,7 +145,7 @@ public struct Peer: Sendable {
     return SubjectInfo(
       name: name, summary: summary, role: .peer, abilities: abilities,
       workersAreAdjustable: true, benchmarks: benchmarks, reasons: reasons,
-      onlyParameters: ["join": join, "beside": "antagonist"])
+      onlyParameters: ["join": [join], "beside": ["antagonist", "pool"]])
   }
 
   /// The peer of that name, without a strategy.

@@ -67,8 +67,8 @@ public struct SubjectInfo: Hashable, Sendable {
   public let benchmarks: Set<String>?
   /// The reason why a benchmark is not among them, where the subject has one of its own.
   public var reasons: [String: String] = [:]
-  /// The parameters of which the subject's programs know one value only.
-  public var onlyParameters: [String: String] = [:]
+  /// The parameters of which the subject's programs know some values only.
+  public var onlyParameters: [String: [String]] = [:]
   /// The rows of the contract that the strategy of the subject gives up.
   public var givesUp: [Int] = []
   /// Whether with the strategy of the subject an operation may wait for ever while others add others.

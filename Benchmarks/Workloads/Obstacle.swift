@@ -18,8 +18,8 @@ extension Workload {
       return "its strategy may leave an operation waiting for ever while others add others"
     }
     let other = subject.onlyParameters.sorted { $0.key < $1.key }.first { key, value in
-      parameters[key].map { $0 != value } ?? false
+      parameters[key].map { !value.contains($0) } ?? false
     }
-    return other.map { "its program has only \($0.key)=\($0.value)" }
+    return other.map { "its program has only \($0.key)=\($0.value.joined(separator: " and "))" }
   }
 }

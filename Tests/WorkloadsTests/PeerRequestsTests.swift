@@ -13,8 +13,9 @@ struct PeerRequestsTests {
   /// - Parameters:
   ///   - first: the first request of which it speaks.
   ///   - wait: how many seconds it takes where it is told when to start.
+  ///   - jobs: how many jobs it says that another instance ran; empty: it does not know of another one.
   private static func launcher(
-    _ factor: Double, from first: Int, last: String, wait: Int
+    _ factor: Double, from first: Int, last: String, wait: Int, jobs: String
   ) throws -> (PeerLauncher, TemporaryFolder) {
     let folder = TemporaryFolder()
     let program = folder.write(
@@ -24,12 +25,14 @@ struct PeerRequestsTests {
         case "$argument" in
           requests=*) file=${argument#requests=} ;;
           start=*) sleep \(wait) ;;
+          crowd_from=*) jobs=\(jobs) ;;
           benchmark=*) [ "$argument" = benchmark=latency/slowdown ] || { printf 'failure\\t%s\\n' "$argument"; exit; } ;;
         esac
       done
       awk '
         NR >= \(first) { printf "reading\\t1\\tsojourn_ns\\tns\\t%f\\t1\\trequest=%d\\n", \(factor) * ($2 + $3), NR }
-        END { print "\(last)" }' "$file"
+        END { if (jobs) printf "reading\\t1\\tcrowd_jobs\\tjobs\\t%d\\t1\\t\\n", jobs; print "\(last)" }
+      ' jobs="$jobs" "$file"
       """, to: "rayon")
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
     return (PeerLauncher(PeerPrograms(folders: [folder.path])), folder)
@@ -37,9 +40,9 @@ struct PeerRequestsTests {
 
   private static func outcome(
     _ name: BenchmarkName, _ parameters: Parameters, context: String = "", _ factor: Double, from first: Int = 1,
-    last: String = "end", wait: Int = 1
+    last: String = "end", wait: Int = 1, jobs: String = "9"
   ) throws -> ProcessOutcome {
-    let (launcher, folder) = try launcher(factor, from: first, last: last, wait: wait)
+    let (launcher, folder) = try launcher(factor, from: first, last: last, wait: wait, jobs: jobs)
     let request = MeasureRequest(
       cell: CellKey(Scenario(name, parameters), Arm(subject: "rayon", workers: 2)), mode: .time(repeats: 1, values: 1),
       seed: 7, spin: Spin(roundsPerMicrosecond: 1), context: context)
@@ -87,7 +90,7 @@ struct PeerRequestsTests {
     #expect(late["late_p99_percent"]! > 90)
   }
 
-  @Test func aCrowdIsThreadsOfThisProcess() throws {
+  @Test func aCrowdIsProcessesOfOpbenchOrAnotherInstance() throws {
     let parameters: Parameters = ["beside": "antagonist", "load": "33", "phase_ms": "50", "workers": "given"]
     let found = Self.values(try Self.outcome(Crowded().name, parameters, 2))
     #expect(["before", "beside", "after"].allSatisfy { found["sojourn_\($0)_p99_ns"] == 1e6 })
@@ -98,21 +101,21 @@ struct PeerRequestsTests {
     let early = try Self.outcome(Crowded().name, parameters, 2, wait: 0)
     #expect(
       try #require(early.failure(.time(repeats: 1, values: 1))).contains("ended before its last request came"))
+    // Beside another instance half of the CPUs are fair.
+    let pool = parameters.merging(["beside": "pool"])
+    let shared = Self.values(try Self.outcome(Crowded().name, pool, 2))
+    #expect(shared["sojourn_beside_p99_ns"] == 1e6)
+    #expect(abs(shared["makespan_over_fair_share"]! * 200 - min(2, Double(CPUs.online) / 2)) < 1e-3)
+    let unaware = try Self.outcome(Crowded().name, pool, 2, jobs: "")
+    #expect(
+      try #require(unaware.failure(.time(repeats: 1, values: 1))).contains("does not know the argument crowd_from"))
     let setting = Setting(
       parameters: parameters.merging(["beside": "quota"]), workers: 1, seed: 1, spin: Spin(roundsPerMicrosecond: 1))
     #expect(throws: Complaint.self) { try Crowded().peerInput(setting) }
     let other = Crowded().extendedParameterSets().filter {
       Crowded().obstacle(Peer.named("go")!.info, $0) == nil
     }
-    #expect(other.map { $0["beside"] } == ["antagonist"])
-  }
-
-  @Test func busyThreadsKeepToTheirWindow() {
-    for window in [0..<1, UInt64.max - 1..<UInt64.max] {
-      let busy = BusyThreads(2, during: window)
-      Pacer.sleep(nanoseconds: 50_000_000)
-      #expect(busy.end().wanted == 0)
-    }
+    #expect(other.map { $0["beside"] } == ["pool", "antagonist"])
   }
 
   /// What is wrong with one process of a search is wrong with the whole.

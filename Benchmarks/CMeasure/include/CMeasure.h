@@ -56,6 +56,31 @@ int opbench_make_waiting(const char *file, char *const arguments[], char *const 
 /// Lets the process become its program. Returns 0 once it is, or errno when it cannot; the process has then ended.
 int opbench_let_go(struct opbench_waiting *made);
 
+/// What processes that keep CPUs busy read of the process that started them.
+struct opbench_busy {
+  /// Odd while the processes are busy. They sleep at this word.
+  uint32_t turn;
+  /// The times of the monotonic clock between which they are busy.
+  uint64_t start, end;
+};
+
+/// Memory that this process shares with processes that it starts later. NULL, with errno, when there is none.
+struct opbench_busy *opbench_share_busy(void);
+
+/// Starts a process in a group of its own, that ends with the calling thread. While the turn is odd, the process is
+/// busy for `stays[0]` nanoseconds from `start` on, away for `stays[1]`, busy for `stays[2]`, and so on, again and
+/// again, until `end`. `count` is even. Returns the process, or -1 with errno.
+int opbench_start_busy(struct opbench_busy *shared, const uint64_t *stays, unsigned count);
+
+/// Begins a turn of the processes.
+void opbench_begin_busy(struct opbench_busy *shared, uint64_t start, uint64_t end);
+
+/// Ends the turn. The processes sleep.
+void opbench_end_busy(struct opbench_busy *shared);
+
+/// Gives the memory back.
+void opbench_forget_busy(struct opbench_busy *shared);
+
 /// Counts `rounds` down, about one cycle each. No other work of the CPU overlaps with the counting: the first fence
 /// waits for what was begun before, and the second one for the counting.
 void opbench_delay(long rounds);

@@ -20,7 +20,7 @@ struct Crowded: Workload {
     case queue
     /// One busy thread of the program.
     case thread
-    /// A busy thread for each CPU, each of which comes and goes.
+    /// Another program: a busy process for each CPU, each of which comes and goes.
     case antagonist
     /// A quota of the cgroup: half of the CPUs.
     case quota
@@ -41,7 +41,7 @@ struct Crowded: Workload {
   /// From the end of the crowd until the last request arrived whose sojourn was more than twice the p99 from before.
   private static let recovery = Metric("recovery_ns", unit: "ns")
   private static let threadsLeft = Metric("threads_left", unit: "threads")
-  /// The CPU time of the process without busy threads of the crowd, over that of all bodies.
+  /// The CPU time of the process without a busy thread of the crowd, over that of all bodies.
   private static let cpuOverWork = Metric("cpu_over_work", unit: "ratio")
 
   func needs(_ parameters: Parameters) -> Abilities {
@@ -143,12 +143,14 @@ struct Crowded: Workload {
       let threads = Threads.all().count
       let cpu = Clock.processCPU()
       let requests = ServedRequests(asked.stream(seed: seed), every: asked.interval, spin: setting.spin)
+      try crowd.gather(seed: seed)
+      defer { crowd.disperse() }
       var (isBegun, isOver) = (false, false)
       let sent = try requests.send(isWhole: true) { request in
         let time = requests.offset(request)
         if !isBegun, time >= phase {
           isBegun = true
-          try crowd.begin(seed: seed)
+          try crowd.begin()
         }
         if !isOver, time >= 2 * phase {
           isOver = true
@@ -158,7 +160,7 @@ struct Crowded: Workload {
       }
       subject.drain()
       let (tails, recovery) = asked.found(try requests.sojourns(), offset: requests.offset)
-      let batch = try Self.makespan(subject, crowd, setting, seed)
+      let batch = try Self.makespan(subject, crowd, setting)
       try checkEmpty(subject.unfinished ?? 0)
       let work = Self.service * Double(sent + Self.batch + crowd.bodies)
       let used = Double(Clock.processCPU() - cpu) - crowd.cpu
@@ -172,74 +174,88 @@ struct Crowded: Workload {
 
   /// The makespan of a batch beside the crowd, over that on a fair share of the CPUs.
   private static func makespan<S: ClosureSubject>(
-    _ subject: S, _ crowd: Crowd<S>, _ setting: Setting, _ seed: UInt64
+    _ subject: S, _ crowd: Crowd<S>, _ setting: Setting
   ) throws -> Double {
     let rounds = setting.spin.rounds(nanoseconds: service)
-    try crowd.begin(seed: seed)
+    try crowd.begin()
     let start = Clock.now()
     for _ in 0..<batch { subject.submit { Spin.run(rounds: rounds) } }
     subject.drain()
     let elapsed = Double(Clock.now() - start)
-    let share = crowd.fairShare(elapsed: elapsed, ended: try crowd.end())
+    let share = fairShare(crowd.beside, workers: setting.workers, wanted: try crowd.end() / elapsed)
     return elapsed / (service * Double(batch) / share)
   }
 
   /// How long the program of a peer has to start and to read its requests, in nanoseconds.
   private static let headStart: UInt64 = 500_000_000
 
-  /// The crowd is threads of this process: those of an antagonist. What the process of the program itself would say,
-  /// its threads and its CPU time, is not measured.
+  /// What the process of the program itself would say, its threads and its CPU time, is not measured.
   func peerInput(_ setting: Setting) throws -> PeerInput {
     let asked = try Asked(setting)
-    guard asked.beside == .antagonist else {
-      throw Complaint(.usage, "programs of other languages are measured beside=antagonist")
+    guard [.antagonist, .pool].contains(asked.beside) else {
+      throw Complaint(.usage, "programs of other languages are measured beside=antagonist and beside=pool")
     }
     let seed = setting.seed &+ 1
     let workers = setting.workers
     return PeerInput(search: { ask in
       let requests = PeerRequests(asked.stream(seed: seed), every: asked.interval)
+      let antagonist = asked.beside == .antagonist ? try BusyProcesses(CPUs.online, seed: seed) : nil
       /// - Returns: how many CPUs the crowd wanted on average, too.
       func sojourns(_ requests: PeerRequests, crowd: Range<Double>) throws -> (sojourns: [Double], wanted: Double) {
         let start = Clock.now() + Self.headStart
         let window = start + UInt64(crowd.lowerBound)..<start + UInt64(crowd.upperBound)
-        let busy = BusyThreads(CPUs.online, comingAndGoing: seed, during: window)
-        defer { busy.end() }
-        let sojourns = try requests.sojourns(ofOneRepeat: ask(requests.input(start: start)))
+        antagonist?.begin(window)
+        let readings = try ask(requests.input(start: start, crowd: antagonist == nil ? (window, Self.service) : nil))
+        let sojourns = try requests.sojourns(ofOneRepeat: readings)
         let end = Clock.now()
         guard end >= start + UInt64(requests.offsets.last ?? 0) else {
           throw CheckFailed("the program ended before its last request came: it does not know the argument start")
         }
-        return (sojourns, Double(busy.end().wanted) / Double(end - min(end - 1, window.lowerBound)))
+        guard antagonist != nil || readings.contains(where: { $0.metric == Self.crowdJobs && $0.value > 0 }) else {
+          throw CheckFailed("no job of another instance ran in the program: it does not know the argument crowd_from")
+        }
+        let wanted = try antagonist?.end() ?? 0
+        return (sojourns, Double(wanted) / Double(end - min(end - 1, window.lowerBound)))
       }
       let phases = try sojourns(requests, crowd: asked.phase..<2 * asked.phase).sojourns
       let (tails, recovery) = asked.found(phases) { requests.offsets[$0] }
       let batch = PeerRequests(atOnce: Array(repeating: Self.service, count: Self.batch))
       let beside = try sojourns(batch, crowd: 0..<1e12)
       let elapsed = beside.sojourns.max()!
-      let share = Self.fairShare(workers: workers, wanted: beside.wanted)
+      let share = Self.fairShare(asked.beside, workers: workers, wanted: beside.wanted)
       let found = tails + [elapsed / (Self.service * Double(Self.batch) / share), recovery]
       return zip(metrics, found).map { Reading($0, $1, count: phases.count) }
     })
   }
 
-  /// How many CPUs are fair, where the kernel gives each thread that wants one as much.
-  /// - Parameter wanted: how many CPUs the threads of the crowd want, on average.
-  fileprivate static func fairShare(workers: Int, wanted: Double) -> Double {
+  /// How many CPUs are fair: what the kernel gives, where each thread that wants a CPU gets as much.
+  /// - Parameter wanted: how many CPUs the threads and processes of a crowd want on average, that is no pool.
+  fileprivate static func fairShare(_ beside: Beside, workers: Int, wanted: Double) -> Double {
     let (cpus, threads) = (Double(CPUs.online), Double(min(workers, CPUs.online)))
-    return min(threads, cpus * threads / max(cpus, threads + wanted))
+    return switch beside {
+    case .pool, .queue: min(threads, cpus / 2)
+    case .thread, .antagonist: min(threads, cpus * threads / max(cpus, threads + wanted))
+    case .quota, .affinity: min(threads, Double(half))
+    }
   }
+
+  fileprivate static var half: Int { max(1, CPUs.online / 2) }
+
+  /// How many jobs the other instance in a program has run.
+  private static let crowdJobs = Metric("crowd_jobs", unit: "jobs")
 }
 
 /// The work beside a subject.
 private final class Crowd<S: ClosureSubject> {
-  private let beside: Crowded.Beside
+  let beside: Crowded.Beside
   private let workers: Int
   private let rounds: Int
   private let group: QuotaGroup?
   private let makeOther: () -> S
+  private var antagonist: BusyProcesses?
   private var busy: BusyThreads?
   private var other: Flood<S>?
-  /// The CPU time that busy threads have used, in nanoseconds, and the bodies that another instance has run.
+  /// The CPU time that a busy thread has used, in nanoseconds, and the bodies that another instance has run.
   var (cpu, bodies) = (0.0, 0)
 
   init(_ beside: Crowded.Beside, _ setting: Setting, _ group: QuotaGroup?, _ makeOther: @escaping () -> S) {
@@ -247,26 +263,31 @@ private final class Crowd<S: ClosureSubject> {
     rounds = setting.spin.rounds(nanoseconds: Crowded.service)
   }
 
-  private var cpus: Int { CPUs.online }
-  private var half: Int { max(1, cpus / 2) }
+  /// Starts what would disturb if it began with the crowd.
+  func gather(seed: UInt64) throws {
+    if beside == .antagonist { antagonist = try BusyProcesses(CPUs.online, seed: seed) }
+  }
 
-  func begin(seed: UInt64) throws {
+  func disperse() { antagonist = nil }
+
+  func begin() throws {
     switch beside {
     case .pool, .queue: other = Flood(makeOther(), 2 * workers, rounds: rounds)
     case .thread: busy = BusyThreads(1)
-    case .antagonist: busy = BusyThreads(cpus, comingAndGoing: seed)
-    case .quota: try group!.grant(Double(half))
-    case .affinity: try CPUs.limit(to: half)
+    case .antagonist: antagonist!.begin()
+    case .quota: try group!.grant(Double(Crowded.half))
+    case .affinity: try CPUs.limit(to: Crowded.half)
     }
   }
 
-  /// - Returns: for how long the crowd wanted a CPU, in nanoseconds over all of its threads.
+  /// - Returns: for how long the crowd wanted a CPU, in nanoseconds over all of its threads and processes.
   @discardableResult
   func end() throws -> Double {
     defer { (busy, other) = (nil, nil) }
     switch beside {
     case .pool, .queue: bodies += other!.end()
-    case .thread, .antagonist:
+    case .antagonist: return Double(try antagonist!.end())
+    case .thread:
       let used = busy!.end()
       cpu += Double(used.cpu)
       return Double(used.wanted)
@@ -274,16 +295,6 @@ private final class Crowd<S: ClosureSubject> {
     case .affinity: try CPUs.limit(to: nil)
     }
     return 0
-  }
-
-  /// How many CPUs are fair.
-  func fairShare(elapsed: Double, ended wanted: Double) -> Double {
-    let threads = Double(min(workers, cpus))
-    return switch beside {
-    case .pool, .queue: min(threads, Double(cpus) / 2)
-    case .thread, .antagonist: Crowded.fairShare(workers: workers, wanted: wanted / elapsed)
-    case .quota, .affinity: min(threads, Double(half))
-    }
   }
 }
 

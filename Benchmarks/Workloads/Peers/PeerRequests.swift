@@ -23,12 +23,24 @@ struct PeerRequests: Sendable {
     offsets = services.map { _ in 0 }
   }
 
-  /// - Parameter start: when the first request may come, on the monotonic clock; nil: as soon as the program is ready.
-  func input(start: UInt64? = nil, derive: (@Sendable ([Reading]) throws -> [Reading])? = nil) -> PeerInput {
+  /// - Parameters:
+  ///   - start: when the first request may come, on the monotonic clock; nil: as soon as the program is ready.
+  ///   - crowd: between which times another instance in the program always has jobs, each of which takes `service`
+  ///     nanoseconds; nil: there is no other one.
+  func input(
+    start: UInt64? = nil, crowd: (times: Range<UInt64>, service: Double)? = nil,
+    derive: (@Sendable ([Reading]) throws -> [Reading])? = nil
+  ) -> PeerInput {
     PeerInput(
       benchmark: Self.name,
       fields: [(key: "sleeps", value: ServedRequests.sleeps(stream) ? "1" : "0")]
-        + (start.map { [(key: "start", value: "\($0)")] } ?? []),
+        + (start.map { [(key: "start", value: "\($0)")] } ?? [])
+        + (crowd.map {
+          [
+            (key: "crowd_from", value: "\($0.times.lowerBound)"), (key: "crowd_until", value: "\($0.times.upperBound)"),
+            (key: "crowd_ns", value: "\($0.service)"),
+          ]
+        } ?? []),
       file: .requests(offsets, stream.services, stream.sleeps), derive: derive)
   }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	clock "time"
 )
 
@@ -44,11 +45,41 @@ func readRequests(request request) []servedRequest {
 	return all
 }
 
+// Other goroutines of the program, that always have work from one time to another, but not longer than there are
+// requests. A program of Go has one scheduler.
+type crowd struct {
+	from, until  int64
+	rounds, jobs int
+	isOver       atomic.Bool
+	ran          atomic.Int64
+}
+
+func readCrowd(request request) *crowd {
+	if _, isAsked := request["crowd_from"]; !isAsked {
+		return nil
+	}
+	return &crowd{
+		from: int64(request.count("crowd_from")), until: int64(request.count("crowd_until")),
+		rounds: roundsFor(request.number("crowd_ns"), request.number("rounds_per_microsecond")),
+		jobs:   2 * request.positive("workers")}
+}
+
+func (crowd *crowd) add() {
+	go func() {
+		spin(crowd.rounds)
+		crowd.ran.Add(1)
+		if !crowd.isOver.Load() {
+			crowd.add()
+		}
+	}()
+}
+
 // A goroutine for each request. A sender that is late sends the next ones at once, and all count from when they should
 // have come: the sender is a goroutine, and waits for its turn among the others.
 func slowdown(request request) measure {
 	requests, sleeps := readRequests(request), request.count("sleeps") != 0
 	_, isTimed := request["start"]
+	crowd := readCrowd(request)
 	if !sleeps {
 		// The sender spins, and would take a place from the requests.
 		runtime.GOMAXPROCS(request.positive("workers") + 1)
@@ -61,6 +92,7 @@ func slowdown(request request) measure {
 			start = int64(request.count("start"))
 			check(now() <= start, "the program was not ready at the start of the requests")
 		}
+		isAlone := true
 		for index := range requests {
 			one := &requests[index]
 			intended := start + one.offset
@@ -68,6 +100,15 @@ func slowdown(request request) measure {
 				if sleeps {
 					clock.Sleep(clock.Duration(left))
 				}
+			}
+			if crowd != nil && isAlone && now() >= crowd.from {
+				isAlone = false
+				for job := 0; job < crowd.jobs; job++ {
+					crowd.add()
+				}
+			}
+			if crowd != nil && now() >= crowd.until {
+				crowd.isOver.Store(true)
 			}
 			go func() {
 				spin(one.rounds)
@@ -78,6 +119,9 @@ func slowdown(request request) measure {
 			}()
 		}
 		group.Wait()
+		if crowd != nil {
+			crowd.isOver.Store(true)
+		}
 	}
 	return func(repeats int) []reading {
 		var sojourns []reading
@@ -90,6 +134,9 @@ func slowdown(request request) measure {
 				detail := fmt.Sprintf("request=%d", len(sojourns)+1)
 				sojourns = append(sojourns, reading{"sojourn_ns", "ns", float64(one.sojourn), 1, detail})
 			}
+		}
+		if crowd != nil {
+			sojourns = append(sojourns, reading{"crowd_jobs", "jobs", float64(crowd.ran.Load()), 1, ""})
 		}
 		return sojourns
 	}

@@ -43,6 +43,11 @@ impl Pool {
         Ok(Pool { runtime, builder: Box::leak(Box::new(Mutex::new(builder))) })
     }
 
+    /// Another runtime.
+    pub fn another(&self) -> Result<&'static Runtime, Failure> {
+        built(&mut self.builder.lock().unwrap())
+    }
+
     /// Another runtime, whose tasks can sleep.
     pub fn with_timers(&self) -> Result<&'static Runtime, Failure> {
         built(self.builder.lock().unwrap().enable_time())
