@@ -39,6 +39,30 @@ struct PartsOfBatchTests {
   @Test("a batch stays whole when a class is asked: its `isReady` may wait for a body")
   func asked() { #expect(submissions(of: rows() + [Operation()]) == [18]) }
 
+  private final class OwnFinish: Operation, @unchecked Sendable {
+    // Sendable: no field.
+    override var isFinished: Bool { super.isFinished }
+  }
+
+  @Test("a batch stays whole when the class of a dependency is asked: its `isFinished` may wait for a body")
+  func askedForItsFinish() {
+    let outer = OwnFinish()
+    outer.start()
+    var batch = rows()
+    batch[150].addDependency(outer)
+    #expect(submissions(of: batch) == [17])
+    batch = rows()
+    batch[200] = BlockOperation(dependencies: [outer]) {}
+    #expect(submissions(of: batch) == [17])
+  }
+
+  @Test("a batch of which more than half of a later part is ready is not handed over again before the end")
+  func readyLater() {
+    let first = rows(63)
+    let waiting = (0..<24).map { _ in BlockOperation(dependencies: [first[0]]) {} }
+    #expect(submissions(of: first + waiting + (0..<140).map { _ in BlockOperation {} }) == [17, 140])
+  }
+
   @Test("a batch without edges stays whole")
   func independent() { #expect(submissions(of: (0..<200).map { _ in BlockOperation {} }) == [200]) }
 }

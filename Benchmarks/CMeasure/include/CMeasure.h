@@ -60,7 +60,7 @@ int opbench_let_go(struct opbench_waiting *made);
 struct opbench_busy {
   /// Odd while the processes are busy. They sleep at this word.
   uint32_t turn;
-  /// The times of the monotonic clock between which they are busy.
+  /// The times of the monotonic clock between which they are busy; `start` is above 0.
   uint64_t start, end;
 };
 

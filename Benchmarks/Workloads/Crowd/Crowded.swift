@@ -140,11 +140,11 @@ struct Crowded: Workload {
     // All values have the same requests beside the same crowd, and so have peers.
     let seed = setting.seed &+ 1
     return Trial(operationsPerRepeat: 1) { _ in
+      try crowd.gather(seed: seed)
+      defer { crowd.disperse() }
       let threads = Threads.all().count
       let cpu = Clock.processCPU()
       let requests = ServedRequests(asked.stream(seed: seed), every: asked.interval, spin: setting.spin)
-      try crowd.gather(seed: seed)
-      defer { crowd.disperse() }
       var (isBegun, isOver) = (false, false)
       let sent = try requests.send(isWhole: true) { request in
         let time = requests.offset(request)
@@ -158,6 +158,7 @@ struct Crowded: Workload {
         }
         subject.submit { requests.serve(request) }
       }
+      if isBegun, !isOver { try crowd.end() }
       subject.drain()
       let (tails, recovery) = asked.found(try requests.sojourns(), offset: requests.offset)
       let batch = try Self.makespan(subject, crowd, setting)
@@ -212,7 +213,8 @@ struct Crowded: Workload {
           throw CheckFailed("the program ended before its last request came: it does not know the argument start")
         }
         guard antagonist != nil || readings.contains(where: { $0.metric == Self.crowdJobs && $0.value > 0 }) else {
-          throw CheckFailed("no job of another instance ran in the program: it does not know the argument crowd_from")
+          throw CheckFailed(
+            "the program reports no jobs of another instance (crowd_jobs): it does not know the argument crowd_from")
         }
         let wanted = try antagonist?.end() ?? 0
         return (sojourns, Double(wanted) / Double(end - min(end - 1, window.lowerBound)))

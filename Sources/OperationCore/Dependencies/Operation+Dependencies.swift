@@ -59,7 +59,7 @@ extension Operation {
         if result == .finished { list.change(edge, to: dependency.word) }
         if cplatform_is_tracing() { TraceProbe.dependencyAdded(to: self, dependency) }
       } else {
-        append(dependency, flags: 0)
+        append(dependency)
       }
       if _slowPath(stateNow.has(StateWord.observed)) { enqueueDependencies() }
       return true
@@ -183,7 +183,7 @@ extension Operation {
   /// For an operation that no queue has listed: enqueueing links the edge.
   @inline(__always)
   final func appendUnlessListed(_ dependency: Operation) {
-    if !contains(dependency) { append(dependency, flags: 0) }
+    if !contains(dependency) { append(dependency) }
   }
 
   /// For an operation that only the calling thread knows. The reference to the dependency becomes the list's.
@@ -194,6 +194,7 @@ extension Operation {
     // The flag comes before the dependency's edge can be pushed, as in `claimAsDependency`. A dependency without the
     // flag is in no list.
     let wasFlagged = Operation.unmanaged(dependency)._withUnsafeGuaranteedRef { (dependency: Operation) in
+      if _slowPath(!dependency.isPlain) { noteClass(of: dependency) }
       let wasFlagged = dependency.stateNow.has(StateWord.hasDependents)
       if !wasFlagged { dependency.raise(StateWord.hasDependents) }
       return wasFlagged
@@ -216,13 +217,18 @@ extension Operation {
     return true
   }
 
+  /// Enqueueing links the edge.
   @inline(__always)
-  private final func append(_ dependency: Operation, flags: UInt) {
-    if flags == 0, dependencyState.isNone {
+  private final func append(_ dependency: Operation) {
+    if dependencyState.isNone {
       claimAsDependency(dependency)
       dependencyState = .only(dependency.word, isLinked: false)
     } else {
-      append(dependency, to: listOfDependencies(), flags: flags)
+      append(dependency, to: listOfDependencies(), flags: 0)
+    }
+    // A queue that has the operation has traced the edges of before.
+    if _slowPath(cplatform_is_tracing()), queueWord.load(ordering: .relaxed) != 0 {
+      TraceProbe.dependencyAdded(to: self, dependency)
     }
   }
 
@@ -239,7 +245,13 @@ extension Operation {
   @inline(__always)
   private final func claimAsDependency(_ dependency: Operation) {
     _ = Unmanaged.passRetained(dependency)
+    if _slowPath(!dependency.isPlain) { noteClass(of: dependency) }
     flagAsDependency(dependency)
+  }
+
+  @inline(never)
+  private final func noteClass(of dependency: Operation) {
+    if dependency.overridesIsFinished { raise(StateWord.asksFinished) }
   }
 
   @inline(__always)

@@ -68,7 +68,7 @@ extension Operation {
   }
 
   /// Adds a dependency of a plain operation that only the calling thread knows. Nothing here is a read-modify-write of
-  /// this operation's words.
+  /// this operation's words, but for a dependency whose class overrides `isFinished`.
   /// - Parameter dependency: a reference that becomes the list's. A reference that is passed as a strong one would be
   ///   counted twice more on its way.
   @usableFromInline

@@ -17,7 +17,7 @@ struct StateWord: Equatable, Sendable {
   /// Whether the operation ended in its queue, and nothing happened to the operation except its closure, dependencies
   /// and dependents. The queue may have had a limit.
   var isPlainEnd: Bool {
-    let harmless = Self.tracked | Self.hasDependents | Self.hasEpilogue | Self.hasDependencies
+    let harmless = Self.tracked | Self.hasDependents | Self.hasEpilogue | Self.hasDependencies | Self.asksFinished
     return bits & ~harmless == Self.enqueued | Self.listed | Self.scheduled | Self.started | Self.finished
   }
 
@@ -82,6 +82,9 @@ struct StateWord: Equatable, Sendable {
 
   /// `main()` has returned, and the class's own `isFinished` was false: the class ends the operation by a post.
   static let mainReturned: UInt64 = 1 << 23
+
+  /// The class of a dependency overrides `isFinished`: the class may be asked when the edge is linked.
+  static let asksFinished: UInt64 = 1 << 24
 
   @usableFromInline func has(_ flag: UInt64) -> Bool { bits & flag != 0 }
   var dependencyCount: UInt64 { bits >> 32 }

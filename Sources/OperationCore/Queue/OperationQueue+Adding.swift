@@ -127,20 +127,23 @@ extension OperationQueue {
   private static let firstPart = 64
 
   /// Whether the ready operations of a batch go to the backend, before the edges of the others are linked. A batch is
-  /// ordered as a whole: so all of it has one level. No class is asked whether its operation is ready: the class may
-  /// wait for a lock that a body holds, and the body for an operation of the batch.
+  /// ordered as a whole: so all of it has one level. No class is asked, neither whether its operation is ready, nor
+  /// whether a dependency has finished: the class may wait for a lock that a body holds, and the body for an operation
+  /// of the batch.
   /// - Parameters:
   ///   - count: how many operations of the batch may start: the first part, and later twice as many each time.
-  ///   - ready: how many of them are ready. Where most are, there are few edges to link.
+  ///   - ready: how many operations of this part are ready. Where half are, there are few edges to link.
   @inline(never)
   private static func mayBegin(_ words: UnsafeBufferPointer<UInt>, at count: Int, ready: Int) -> Bool {
-    guard ready * 2 < count else { return false }
-    // The operations of a later part are those of the first one.
+    let part = count == firstPart ? count : count / 2
+    guard ready * 2 < part else { return false }
+    // The classes do not change. A body that changes a level comes too late, as any other thread does.
     guard count == firstPart else { return true }
+    let asks = StateWord.asksReady | StateWord.asksFinished
     let level = Operation.unmanaged(words[0])._withUnsafeGuaranteedRef { $0.level }
     return words.allSatisfy {
       Operation.unmanaged($0)._withUnsafeGuaranteedRef { (operation: Operation) in
-        operation.level == level && !operation.stateNow.has(StateWord.asksReady)
+        operation.level == level && !operation.stateNow.has(asks)
       }
     }
   }

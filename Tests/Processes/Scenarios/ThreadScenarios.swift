@@ -105,17 +105,6 @@ enum ThreadScenarios {
 
   // MARK: - Memory
 
-  /// Runs jobs on the thread that adds them.
-  private final class ImmediateBackend: Backend {
-    let name = "immediate"
-    let workerCount = 1
-
-    func submit(_ job: Job) {
-      var next = Optional(job)
-      while let job = next { next = job.run() }
-    }
-  }
-
   private final class Derived: BlockOperation, @unchecked Sendable {}
 
   /// Prints how many places in memory 100 operations had, one after another. What is freed between two operations is

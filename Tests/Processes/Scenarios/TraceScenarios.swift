@@ -78,6 +78,18 @@ enum TraceScenarios {
     ProbeStudy.start()
     run()
     check(ProbeStudy.stop().counts[.begins] == UInt64(count), "behind a recording")
+    // A body of the first part of a batch adds a dependency to an operation whose edges are not linked yet.
+    let other = OperationQueue(backend: ImmediateBackend())
+    let (later, extra) = (BlockOperation {}, BlockOperation {})
+    let first = BlockOperation { later.addDependency(extra) }
+    let between = (0..<count).map { _ in BlockOperation(dependencies: [first]) {} }
+    ProbeStudy.start()
+    other.addOperations([first] + between + [later], waitUntilFinished: false)
+    check(!later.isFinished, "the first body ran too late to add a dependency")
+    other.addOperation(extra)
+    check(later.isFinished, "the dependency was lost")
+    let edges = ProbeStudy.stop().counts[.edge]
+    check(edges == UInt64(count + 1), "\(String(describing: edges)) edges")
   }
 
   // MARK: - From outside

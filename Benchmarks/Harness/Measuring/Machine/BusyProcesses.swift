@@ -52,6 +52,7 @@ package final class BusyProcesses {
   /// From now on each process comes and goes, beginning with its first stay.
   /// - Parameter window: between which times of the monotonic clock, unless `end` is called earlier.
   package func begin(_ window: Range<UInt64> = Clock.now()..<UInt64.max) {
+    precondition(turn == nil && window.lowerBound > 0, "a crowd that has begun begins again")
     turn = window
     opbench_begin_busy(shared, window.lowerBound, window.upperBound)
   }
@@ -60,13 +61,13 @@ package final class BusyProcesses {
   /// - Returns: how long the processes wanted a CPU, in nanoseconds over all of them.
   @discardableResult
   package func end() throws -> UInt64 {
+    guard let turn else { return 0 }
+    self.turn = nil
     opbench_end_busy(shared)
     if let ended = children.firstIndex(where: { $0.state == .hasEnded }) {
       let ending = children.remove(at: ended).collect().ending
       throw CheckFailed("a process of the crowd, which was to keep a CPU busy, \(ending.description)")
     }
-    defer { turn = nil }
-    guard let turn else { return 0 }
     let passed = max(turn.lowerBound, min(Clock.now(), turn.upperBound)) - turn.lowerBound
     return stays.map { Self.busy($0, within: passed) }.reduce(0, +)
   }
