@@ -144,7 +144,7 @@ let laboratory: [Target] = [
   .systemLibrary(name: "CJemalloc", path: "Benchmarks/CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
   // Two things Swift cannot say: a system call with variable arguments, and a function that stands before the C
   // library's.
-  .target(name: "CMeasure", path: "Benchmarks/CMeasure"),
+  .target(name: "CMeasure", dependencies: ["CPlatform"], path: "Benchmarks/CMeasure"),
   .target(name: "CWorkloads", path: "Benchmarks/CWorkloads"),
   // The harness, in an order that the compiler holds: each of its targets uses those above it alone.
   harness("Words", on: []),

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "CMeasure.h"
 
+#include "CPlatform.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -223,12 +225,6 @@ struct opbench_busy *opbench_share_busy(void) {
 
 void opbench_forget_busy(struct opbench_busy *shared) { munmap(shared, sizeof *shared); }
 
-static uint64_t monotonic(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static int is_turn(struct opbench_busy *shared, uint32_t turn) {
   return __atomic_load_n(&shared->turn, __ATOMIC_ACQUIRE) == turn;
 }
@@ -236,7 +232,7 @@ static int is_turn(struct opbench_busy *shared, uint32_t turn) {
 // Sleeps until that time, or until the turn is another one; 0: until the turn is another one.
 static void sleep_in_turn(struct opbench_busy *shared, uint32_t turn, uint64_t until) {
   struct timespec time = {.tv_sec = (time_t)(until / 1000000000), .tv_nsec = (long)(until % 1000000000)};
-  while (is_turn(shared, turn) && (until == 0 || monotonic() < until))
+  while (is_turn(shared, turn) && (until == 0 || cplatform_now_ns() < until))
     syscall(SYS_futex, &shared->turn, FUTEX_WAIT_BITSET, turn, until ? &time : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
@@ -251,7 +247,7 @@ static void come_and_go(struct opbench_busy *shared, const uint64_t *stays, unsi
       for (unsigned stay = 0; is_turn(shared, turn) && until < end; stay = (stay + 1) % count) {
         until = end - until > stays[stay] ? until + stays[stay] : end;
         if (stay % 2 == 1) sleep_in_turn(shared, turn, until);
-        while (is_turn(shared, turn) && monotonic() < until) {}
+        while (is_turn(shared, turn) && cplatform_now_ns() < until) {}
       }
     }
     sleep_in_turn(shared, turn, 0);
@@ -281,17 +277,18 @@ int opbench_start_busy(struct opbench_busy *shared, const uint64_t *stays, unsig
   return process;
 }
 
-void opbench_begin_busy(struct opbench_busy *shared, uint64_t start, uint64_t end) {
-  shared->start = start;
-  shared->end = end;
+static void next_turn(struct opbench_busy *shared) {
   __atomic_fetch_add(&shared->turn, 1, __ATOMIC_RELEASE);
   syscall(SYS_futex, &shared->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-void opbench_end_busy(struct opbench_busy *shared) {
-  __atomic_fetch_add(&shared->turn, 1, __ATOMIC_RELEASE);
-  syscall(SYS_futex, &shared->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+void opbench_begin_busy(struct opbench_busy *shared, uint64_t start, uint64_t end) {
+  shared->start = start;
+  shared->end = end;
+  next_turn(shared);
 }
+
+void opbench_end_busy(struct opbench_busy *shared) { next_turn(shared); }
 
 static inline void fence(void) {
 #if defined(__x86_64__)

@@ -9,8 +9,6 @@ package final class BusyProcesses {
   private let shared: UnsafeMutablePointer<opbench_busy>
   private let stays: [[UInt64]]
   private var children: [Child] = []
-  /// The processes.
-  package private(set) var identifiers: [pid_t] = []
   private var turn: Range<UInt64>?
 
   /// How long a process is there on average, and how long away, in nanoseconds.
@@ -23,18 +21,17 @@ package final class BusyProcesses {
     guard let shared = opbench_share_busy() else { throw Self.refusal }
     self.shared = shared
     stays = (0..<count).map { number in
-      var random = SeededGenerator(seed: seed &+ UInt64(number), purpose: "antagonist")
-      return (0..<Self.count).map { _ in
-        UInt64(-log(1 - Double.random(in: 0..<1, using: &random)) * Self.meanStay)
-      }
+      ServiceTimes.exponential.times(Self.count, mean: Self.meanStay, seed: seed &+ UInt64(number)).map { UInt64($0) }
     }
     for stays in stays {
       let identifier = opbench_start_busy(shared, stays, UInt32(stays.count))
       guard identifier > 0 else { throw Self.refusal }
-      identifiers.append(identifier)
       children.append(Child(identifier, watched: false))
     }
   }
+
+  /// The processes, but for one whose end was noticed.
+  var identifiers: [pid_t] { children.map(\.identifier) }
 
   private static var refusal: Complaint {
     Complaint(

@@ -3,7 +3,7 @@ import Glibc
 
 /// A process that was started, the leader of a group of its own, until its status is collected.
 final class Child {
-  private let identifier: pid_t
+  let identifier: pid_t
   /// Becomes readable when the process ends; negative when the kernel has no such descriptors.
   private let descriptor: Int32
 
